@@ -1,0 +1,9 @@
+#ifndef FETCHRES_CLIBCRYPTO_SHIM_H
+#define FETCHRES_CLIBCRYPTO_SHIM_H
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#endif

@@ -1,0 +1,41 @@
+import Glibc
+import Synchronization
+
+/// SIGINT, SIGTERM and SIGHUP as a value instead of a handler.
+package final class Signals: Sendable {
+  private static let watched = [SIGINT, SIGTERM, SIGHUP]
+  private let first = Atomic<Int32>(0)
+  private let onSignal: @Sendable (Int32) -> Void
+
+  /// Holds the signals back from every thread that is started later. Call it first of all, in `main`.
+  package static func block() {
+    var set = Self.set
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Starts a thread that waits for the signals. The first one calls `onSignal`; a second one ends
+  /// the process at once, which loses nothing: everything on disk survives a kill.
+  package init(onSignal: @escaping @Sendable (Int32) -> Void) {
+    self.onSignal = onSignal
+    _ = WorkThread("signals") { [self] in
+      var set = Self.set
+      while true {
+        var number: Int32 = 0
+        guard sigwait(&set, &number) == 0 else { continue }
+        if first.compareExchange(expected: 0, desired: number, ordering: .relaxed).exchanged {
+          onSignal(number)
+        } else {
+          _exit(128 + number)
+        }
+      }
+    }
+  }
+
+  private static var set: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in watched { sigaddset(&set, signal) }
+    return set
+  }
+}

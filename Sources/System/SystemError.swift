@@ -1,0 +1,69 @@
+import Failure
+import Glibc
+
+/// A system call that failed: which one, on what, and errno.
+package struct SystemError: Error, Sendable, Equatable {
+  package var code: Int32
+  package var call: String
+  /// The name or path that the call was about, if it was about one.
+  package var path: String?
+
+  package init(_ code: Int32, _ call: String, path: String? = nil) {
+    (self.code, self.call, self.path) = (code, call, path)
+  }
+
+  /// The error that errno holds now.
+  package static func last(_ call: String, path: String? = nil) -> SystemError {
+    SystemError(errno, call, path: path)
+  }
+
+  package static let notFound = ENOENT
+  package static let exists = EEXIST
+  package static let notDirectory = ENOTDIR
+  package static let isDirectory = EISDIR
+  package static let notEmpty = ENOTEMPTY
+  package static let noSpace = ENOSPC
+  package static let inputOutput = EIO
+  package static let symbolicLink = ELOOP
+  package static let notSupported = EOPNOTSUPP
+  package static let crossDevice = EXDEV
+  package static let invalid = EINVAL
+  package static let notPermitted = EACCES
+  package static let tooLarge = EFBIG
+
+  package var reason: String {
+    let text = String(cString: strerror(code))
+    return text.prefix(1).lowercased() + text.dropFirst()
+  }
+
+  package var category: FailureCategory {
+    switch code {
+    case ENOSPC, EDQUOT: .noSpace
+    case EACCES, EPERM, EROFS: .permission
+    default: .ioError
+    }
+  }
+
+  /// The failure that a user sees: what could not be done, with what, and why.
+  package func failure(_ what: String) -> FetchFailure {
+    let hint: String? =
+      switch category {
+      case .noSpace: "free some space, then run again: verified work is kept"
+      case .permission: "check owner and permissions, then run again"
+      default: nil
+      }
+    return FetchFailure(category, "\(what): \(reason) (\(call))", hint: hint)
+  }
+}
+
+/// Runs a call that answers -1 on failure, again if a signal interrupted it.
+@inline(__always)
+func retryingInterrupts<Value: SignedInteger>(
+  _ call: String, path: String? = nil, _ body: () -> Value
+) throws(SystemError) -> Value {
+  while true {
+    let result = body()
+    if result != -1 { return result }
+    if errno != EINTR { throw .last(call, path: path) }
+  }
+}

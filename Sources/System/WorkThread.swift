@@ -1,0 +1,37 @@
+import CSystem
+import Glibc
+
+/// A thread of its own for work that blocks. It has to be joined.
+package final class WorkThread: @unchecked Sendable {
+  // Unchecked: written once, before the object is shared.
+  private let handle: pthread_t
+
+  private final class Work {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  /// - Parameter name: at most 15 bytes, shown by debuggers.
+  package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    let work = Unmanaged.passRetained(Work(body))
+    var handle = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setstacksize(&attributes, 512 << 10)
+    let result = pthread_create(
+      &handle, &attributes,
+      { context in
+        Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
+        return nil
+      }, work.toOpaque())
+    pthread_attr_destroy(&attributes)
+    precondition(result == 0, "System: no thread can be started")
+    self.handle = handle
+    fetchres_name_thread(handle, name)
+  }
+
+  package func join() { pthread_join(handle, nil) }
+
+  /// The number of processors that this process may use.
+  package static var processorCount: Int { max(1, Int(fetchres_processor_count())) }
+}
