@@ -79,22 +79,30 @@ public struct AuthenticatedTree: ~Copyable {
     keep(tile)
   }
 
-  /// The proven hashes of those leaves. Requires that `missingTiles(for:)` is empty.
-  public mutating func provenLeaves(_ range: Range<Int64>) -> ProvenLeaves {
+  /// The proven hashes of those leaves; nil while `missingTiles(for:)` has level-0 tiles of them.
+  public mutating func provenLeaves(_ range: Range<Int64>) -> ProvenLeaves? {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= shape.count, "MerkleTree: no such leaves")
     var hashes: [Digest] = []
     hashes.reserveCapacity(range.count)
     let width = Int64(Tile.width)
-    for leaf in range {
-      if leaf == range.lowerBound || leaf % width == 0 { clock += 1 }
-      guard leaves[leaf / width]?.hashes.indices.contains(Int(leaf % width)) == true else {
-        preconditionFailure("MerkleTree: leaf \(leaf) is not proven")
-      }
-      hashes.append(leaves[leaf / width]!.hashes[Int(leaf % width)])
-    }
-    for tile in range.lowerBound / width...max(range.lowerBound, range.upperBound - 1) / width {
+    var next = range.lowerBound
+    clock += 1
+    while next < range.upperBound {
+      let tile = next / width
+      guard let held = leaves[tile]?.hashes else { return nil }
       leaves[tile]?.lastUse = clock
+      let end = min(range.upperBound, (tile + 1) * width)
+      hashes.append(contentsOf: held[Int(next - tile * width)..<Int(end - tile * width)])
+      next = end
     }
     return ProvenLeaves(first: range.lowerBound, hashes: hashes)
+  }
+
+  /// Whether everything is there that `authenticate(_:)` needs for this full tile.
+  public func isReady(for tile: TileAddress) -> Bool {
+    shape.tile(level: tile.level + 1, index: tile.index / Int64(Tile.width))
+      .map { hashes(of: $0) != nil } == true
   }
 
   /// The node (binary level, index). Requires that the tiles it is computed from are authenticated:

@@ -34,6 +34,8 @@ package protocol Directory: AnyObject, Sendable {
   /// `EEXIST` if anything is there.
   func makeDirectory(_ name: String, permissions: UInt32) throws(SystemError)
   func status(_ name: String) throws(SystemError) -> FileStatus
+  /// Of the directory itself.
+  func status() throws(SystemError) -> FileStatus
   /// The names in it, in no order.
   func entries() throws(SystemError) -> [String]
   /// Replaces a file or symbolic link, or an empty directory by a directory, in one step.
