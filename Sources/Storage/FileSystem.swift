@@ -9,7 +9,7 @@ package protocol FileSystem: Sendable {
   func openDirectory(_ path: String) throws(SystemError) -> any Directory
 
   /// Creates the directory at a path as the user wrote it, and those above it; one that exists is
-  /// fine.
+  /// fine. `ENOTDIR` if anything else is there.
   func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError)
 
   /// Opens a file at a path as the user wrote it, for reading.
