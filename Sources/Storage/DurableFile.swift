@@ -10,17 +10,24 @@ extension Directory {
   }
 
   /// Puts `bytes` under `name` so that after a crash either the old or the new content is there:
-  /// open a new temporary file, write, fsync, rename, fsync the directory.
+  /// open a new temporary file, write, fsync, rename, fsync the directory. A failure before the
+  /// rename removes the temporary file, so that a full disk does not stay full by it.
   package func replaceFile(
     _ name: String, _ bytes: [UInt8], permissions: UInt32 = 0o666, modified: Int64? = nil
   ) throws(SystemError) {
     let temporary = ".\(name).new"
     try removeIfPresent(temporary)
     let file = try openFile(temporary, .createNew(permissions: permissions))
-    try file.writeAll(bytes)
-    if let modified { try file.setModified(seconds: modified) }
-    try file.sync()
-    try rename(temporary, to: self, name)
+    do {
+      try file.writeAll(bytes)
+      if let modified { try file.setModified(seconds: modified) }
+      try file.sync()
+      try rename(temporary, to: self, name)
+    } catch {
+      // The first error is the one to report; what is left here, the next replacement removes.
+      _ = try? removeIfPresent(temporary)
+      throw error
+    }
     try sync()
   }
 
