@@ -163,7 +163,8 @@ private struct LineReader {
       return Self.newer(line: next + 1)
     }
     return FetchFailure(
-      .manifestMalformed, "the manifest is malformed: line \(next + 1) stands where \(instead) should"
+      .manifestMalformed,
+      "the manifest is malformed: line \(next + 1) stands where \(instead) should"
     )
   }
 

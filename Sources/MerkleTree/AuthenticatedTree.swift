@@ -148,7 +148,8 @@ public struct AuthenticatedTree: ~Copyable {
       return
     }
     clock += 1
-    if leaves.count >= capacity, let oldest = leaves.min(by: { $0.value.lastUse < $1.value.lastUse })
+    if leaves.count >= capacity,
+      let oldest = leaves.min(by: { $0.value.lastUse < $1.value.lastUse })
     {
       leaves[oldest.key] = nil
     }

@@ -117,7 +117,8 @@ private struct KeyText {
       let bytes = Base64.decode(Substring(parts[2])), let algorithm = bytes.first
     else { return nil }
     self.init(
-      name: String(Substring(parts[0])), id: id.reduce(0) { $0 << 8 | UInt32($1) }, algorithm: algorithm,
+      name: String(Substring(parts[0])), id: id.reduce(0) { $0 << 8 | UInt32($1) },
+      algorithm: algorithm,
       key: Array(bytes.dropFirst()))
   }
 
