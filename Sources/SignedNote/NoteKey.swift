@@ -54,8 +54,9 @@ public struct NoteKey: Sendable, Hashable, CustomStringConvertible {
 
 /// A secret key of a note: `PRIVATE+KEY+<name>+<8 hex>+<base64(0x01 ‖ seed)>`.
 ///
-/// It has no description, so that it does not get into a message by accident.
-public struct SigningKey: Sendable {
+/// Described and mirrored as its public key, so that the seed does not get into a message, a log or a
+/// dump by accident; only ``secretText`` gives it out.
+public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
   public let key: NoteKey
   private let seed: [UInt8]
 
@@ -83,6 +84,10 @@ public struct SigningKey: Sendable {
     else { return nil }
     self = key
   }
+
+  public var description: String { "secret key of \(key)" }
+
+  public var customMirror: Mirror { Mirror(self, children: ["key": key.description]) }
 
   /// The text to store. Whoever reads it can sign.
   public var secretText: String {
@@ -117,7 +122,8 @@ private struct KeyText {
       let bytes = Base64.decode(Substring(parts[2])), let algorithm = bytes.first
     else { return nil }
     self.init(
-      name: String(Substring(parts[0])), id: id.reduce(0) { $0 << 8 | UInt32($1) }, algorithm: algorithm,
+      name: String(Substring(parts[0])), id: id.reduce(0) { $0 << 8 | UInt32($1) },
+      algorithm: algorithm,
       key: Array(bytes.dropFirst()))
   }
 

@@ -67,7 +67,10 @@ public struct SignedNote: Sendable {
       }
     }
     let newline = UInt8(ascii: "\n")
-    guard let gap = bytes.indices.dropLast().last(where: { bytes[$0...].starts(with: [newline, newline]) })
+    guard
+      let gap = bytes.indices.dropLast().last(where: {
+        bytes[$0...].starts(with: [newline, newline])
+      })
     else { throw malformed("it has no empty line before its signatures") }
     guard gap + 2 < bytes.count, bytes.last == newline else {
       throw malformed("its last line does not end")
@@ -76,7 +79,8 @@ public struct SignedNote: Sendable {
     let lines = bytes[(gap + 2)...].dropLast().split(
       separator: newline, omittingEmptySubsequences: false)
     guard lines.count <= Self.maximumSignatures else {
-      throw malformed("it has \(lines.count) signatures; at most \(Self.maximumSignatures) are read")
+      throw malformed(
+        "it has \(lines.count) signatures; at most \(Self.maximumSignatures) are read")
     }
     let textLines = bytes[...gap].count { $0 == newline }
     var signatures: [NoteSignature] = []
