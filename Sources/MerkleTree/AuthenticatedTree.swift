@@ -100,8 +100,7 @@ public struct AuthenticatedTree: ~Copyable {
   /// The node (binary level, index). Requires that the tiles it is computed from are authenticated:
   /// for any node `missingTiles` of the leaves below it, for a full one only the tile it stands in.
   public mutating func node(level: Int, index: Int64) -> Digest {
-    let end = (index + 1) << level
-    if end <= shape.count {
+    if shape.isFull(level: level, index: index) {
       let tileLevel = level / Tile.height
       let width = 1 << (level % Tile.height)
       let first = index << (level % Tile.height)

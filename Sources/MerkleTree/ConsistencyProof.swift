@@ -83,7 +83,7 @@ public enum ConsistencyProof {
     precondition(size1 > 0 && size1 <= shape.count, "MerkleTree: no such prefix")
     var (level, index, isPrefix) = (shape.height, Int64(0), true)
     var above: [(Int, Int64)] = []
-    while min(shape.count, (index + 1) << level) != size1 {
+    while shape.end(level: level, index: index) != size1 {
       level -= 1
       let right = 2 * index + 1
       let middle = right << level
