@@ -78,7 +78,10 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
 
   /// Parses the text form; nothing around it is tolerated. The id has to be that of the public key.
   public init?(_ text: some StringProtocol) {
-    guard text.hasPrefix(Self.prefix), let parts = KeyText(text.dropFirst(Self.prefix.count)),
+    // Bytes, not characters: to hasPrefix a Kelvin sign is a K.
+    let bytes = String(text).utf8
+    guard bytes.starts(with: Self.prefix.utf8),
+      let parts = KeyText(Substring(bytes.dropFirst(Self.prefix.utf8.count))),
       parts.algorithm == NoteAlgorithm.ed25519.rawValue,
       let key = SigningKey(name: parts.name, seed: parts.key), key.key.id == parts.id
     else { return nil }

@@ -103,7 +103,7 @@ public struct SignedNote: Sendable {
   public func verify(_ keys: [NoteKey]) throws(FetchFailure) -> VerifiedNote {
     var signers: [NoteKey] = []
     for key in keys where !signers.contains(key) {
-      let lines = signatures.filter { $0.name == key.name && $0.id == key.id }
+      let lines = lines(by: key)
       guard let line = lines.first else { continue }
       guard lines.count == 1 else {
         throw FetchFailure(.noteMalformed, "the note is signed twice by \(key.name)")
@@ -125,8 +125,14 @@ public struct SignedNote: Sendable {
 
   /// Whether the note has exactly one line by this key and it verifies.
   public func isSigned(by key: NoteKey) -> Bool {
-    let lines = signatures.filter { $0.name == key.name && $0.id == key.id }
+    let lines = lines(by: key)
     return lines.count == 1 && isValid(lines[0], by: key)
+  }
+
+  private func lines(by key: NoteKey) -> [NoteSignature] {
+    let id = key.id
+    // Names are bytes here: String's own comparison takes canonically equivalent ones as equal.
+    return signatures.filter { $0.id == id && $0.name.utf8.elementsEqual(key.name.utf8) }
   }
 
   private func isValid(_ line: NoteSignature, by key: NoteKey) -> Bool {
