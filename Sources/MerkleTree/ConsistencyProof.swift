@@ -20,13 +20,13 @@ public enum ConsistencyProof {
     }
     let root1 = try InclusionProof.digest(root1, "the first root")
     let root2 = try InclusionProof.digest(root2, "the second root")
+    let needed = length(size1: size1, size2: size2)
+    guard proof.count == needed else {
+      throw InclusionProof.malformed(
+        "\(proof.count) nodes instead of \(needed) between sizes \(size1) and \(size2)")
+    }
     var nodes: [Digest] = []
     for node in proof { nodes.append(try InclusionProof.digest(node, "a node")) }
-    let needed = length(size1: size1, size2: size2)
-    guard nodes.count == needed else {
-      throw InclusionProof.malformed(
-        "\(nodes.count) nodes instead of \(needed) between sizes \(size1) and \(size2)")
-    }
     guard size1 < size2 else {
       guard root1 == root2 else { throw mismatch(size1, size2) }
       return
