@@ -98,29 +98,31 @@ public struct SignedNote: Sendable {
   ///
   /// Lines by other keys are ignored; a line whose name and id are known must verify.
   ///
-  /// - Throws: `bad-signature`; `note-malformed` if a known key signed twice; `unknown-key` if none
+  /// - Throws: `note-malformed` if a known key signed twice; `bad-signature`; `unknown-key` if none
   ///   of the keys signed.
   public func verify(_ keys: [NoteKey]) throws(FetchFailure) -> VerifiedNote {
-    var signers: [NoteKey] = []
-    for key in keys where !signers.contains(key) {
+    var known: [(key: NoteKey, line: NoteSignature)] = []
+    for key in keys where !known.contains(where: { $0.key == key }) {
       let lines = lines(by: key)
       guard let line = lines.first else { continue }
       guard lines.count == 1 else {
         throw FetchFailure(.noteMalformed, "the note is signed twice by \(key.name)")
       }
+      known.append((key, line))
+    }
+    for (key, line) in known {
       guard isValid(line, by: key) else {
         throw FetchFailure(.badSignature, "the signature by \(key) does not verify")
       }
-      signers.append(key)
     }
-    guard !signers.isEmpty else {
+    guard !known.isEmpty else {
       let names = signatures.map { "\($0.name)+\(NoteSignature.hex($0.id))" }
       throw FetchFailure(
         .unknownKey,
         "the note is signed by \(names.prefix(3).joined(separator: ", ")), none of them a trusted key"
       )
     }
-    return VerifiedNote(note: self, signers: signers)
+    return VerifiedNote(note: self, signers: known.map(\.key))
   }
 
   /// Whether the note has exactly one line by this key and it verifies.
