@@ -24,7 +24,7 @@ import Testing
       mirrors: ["https://cdn1.example.com/world/", "http://cdn2.example.com:8080/"],
       extensions: [
         Manifest.Extension(name: "x-note", value: "a value  with é"),
-        Manifest.Extension(name: "x-note", value: " "),
+        Manifest.Extension(name: "x-note", value: "b "),
       ])
   }
 
