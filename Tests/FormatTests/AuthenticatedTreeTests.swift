@@ -165,6 +165,16 @@ import Testing
     #expect(missing.count == 273 - capacity)
   }
 
+  @Test func `the tile that was used longest ago is forgotten first`() throws {
+    let made = MadeTree.largest
+    var tree = try AuthenticatedTree(count: 70_000, root: made.root, capacity: 2)
+    try made.authenticate(0..<512, in: &tree)
+    _ = tree.provenLeaves(0..<1)
+    try made.authenticate(512..<513, in: &tree)
+    #expect(tree.missingTiles(for: 0..<1) == [])
+    #expect(tree.missingTiles(for: 256..<257).map(\.path) == ["tile/0/001"])
+  }
+
   @Test func `an empty tree has one root and no tiles`() throws {
     var tree = try AuthenticatedTree(count: 0, root: .empty)
     #expect(tree.missingTiles(for: 0..<0) == [])

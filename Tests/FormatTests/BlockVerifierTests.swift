@@ -13,7 +13,10 @@ import Testing
   }
 
   private func proven() throws -> ProvenLeaves {
-    let leaves = (0..<layout.count).map { ReferenceTree.leaf(block($0)) }
+    try proven((0..<layout.count).map { ReferenceTree.leaf(block($0)) })
+  }
+
+  private func proven(_ leaves: [Digest]) throws -> ProvenLeaves {
     var tree = try AuthenticatedTree(count: layout.count, root: ReferenceTree.root(leaves[...]))
     let edge = try SuspectTile(
       TileAddress(level: 0, index: 0, width: leaves.count), leaves.flatMap(\.bytes))
@@ -72,6 +75,14 @@ import Testing
     #expect(
       verify(block(layout.count - 1) + [0, 0, 0, 0, 0], index: layout.count - 1, leaves: leaves)
         == (.blockMismatch, 0), "the last block is not padded")
+  }
+
+  @Test func `a block of another length is refused even where its hash was signed`() throws {
+    for wrong in [[UInt8]](arrayLiteral: [], [1, 2, 3, 4, 5, 6, 7, 8, 9], block(1) + [0]) {
+      var leaves = (0..<layout.count).map { ReferenceTree.leaf(block($0)) }
+      leaves[1] = ReferenceTree.leaf(wrong)
+      #expect(verify(wrong, index: 1, leaves: try proven(leaves)) == (.blockMismatch, 0))
+    }
   }
 
   @Test func `what the borrower throws comes through`() throws {
