@@ -143,7 +143,7 @@ import Testing
     var tree = try AuthenticatedTree(count: 70_000, root: made.root, capacity: capacity)
     try made.authenticate(0..<1, in: &tree)
     var state: UInt64 = 42
-    for _ in 0..<150 {
+    for _ in 0..<60 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       // At most `capacity` tiles: a range over two needs two.
       let length = Int64(capacity == 1 ? 1 : 2 + state >> 40 % 200)

@@ -20,6 +20,7 @@ import Testing
   func `paths and roots are those of RFC 9162, and no mutation of one passes`(count: Int) {
     let leaves = Self.leaves.prefix(count)
     let root = ReferenceTree.root(leaves)
+    let nodes = ReferenceTree.nodes(leaves)
     let shape = TreeShape(count: Int64(count))
     var builder = TreeBuilder()
     for leaf in leaves { builder.append(leaf) { _, _ in } }
@@ -29,7 +30,7 @@ import Testing
       let (leaf, at, of) = (leaves[index], Int64(index), Int64(count))
       let path = ReferenceTree.path(index, leaves)
       let made = InclusionProof.make(index: at, shape: shape) {
-        ReferenceTree.node(level: $0, index: Int($1), leaves)
+        nodes[$0][Int($1)]
       }
       #expect(made == path)
       #expect(shape.auditPathLength(index: at) == path.count)

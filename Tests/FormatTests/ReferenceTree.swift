@@ -35,6 +35,19 @@ enum ReferenceTree {
       : subproof(m - left.count, right, false) + [root(left)]
   }
 
+  /// All nodes, by level and index.
+  static func nodes(_ leaves: ArraySlice<Digest>) -> [[Digest]] {
+    var levels: [[Digest]] = []
+    repeat {
+      let width = 1 << levels.count
+      levels.append(
+        (0..<(leaves.count + width - 1) / width).map {
+          node(level: levels.count, index: $0, leaves)
+        })
+    } while levels.last?.count ?? 0 > 1
+    return levels
+  }
+
   /// The node (binary level, index): the root over the leaves that stand below it.
   static func node(level: Int, index: Int, _ leaves: ArraySlice<Digest>) -> Digest {
     root(leaves[(index << level)..<min(leaves.count, (index + 1) << level)])
