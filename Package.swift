@@ -61,7 +61,10 @@ let package = Package(
   targets: modules.map { target($0.name, $0.imports) } + [
     .executableTarget(
       name: "fetchres-cli",
-      dependencies: ["FetchResKit", "FaultOrigin", "System", "Failure"],
+      dependencies: [
+        "FetchResKit", "FaultOrigin", "Download", "Publishing", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
+      ],
       swiftSettings: swift),
     .target(name: "CSystem"),
     .systemLibrary(

@@ -85,8 +85,8 @@ public struct AuthenticatedTree: ~Copyable {
     keep(tile)
   }
 
-  /// The proven hashes of those leaves. Requires that `missingTiles(for:)` is empty.
-  public mutating func provenLeaves(_ range: Range<Int64>) -> ProvenLeaves {
+  /// The proven hashes of those leaves; nil while `missingTiles(for:)` has tiles of level 0 with them.
+  public mutating func provenLeaves(_ range: Range<Int64>) -> ProvenLeaves? {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= shape.count, "MerkleTree: no such leaves")
     var proven: [Digest] = []
@@ -96,7 +96,7 @@ public struct AuthenticatedTree: ~Copyable {
     while next < range.upperBound {
       guard let tile = shape.tile(level: 0, index: next / Int64(Tile.width)),
         let slots = hashes(of: tile)
-      else { preconditionFailure("MerkleTree: leaf \(next) is not proven") }
+      else { return nil }
       let first = Int(next % Int64(Tile.width))
       let part = slots[first...].prefix(Int(range.upperBound - next))
       proven += part
@@ -104,6 +104,12 @@ public struct AuthenticatedTree: ~Copyable {
       next += Int64(part.count)
     }
     return ProvenLeaves(first: range.lowerBound, hashes: proven)
+  }
+
+  /// Whether everything is there that `authenticate(_:)` needs for this full tile.
+  public func isReady(for tile: TileAddress) -> Bool {
+    shape.tile(level: tile.level + 1, index: tile.index / Int64(Tile.width))
+      .map { hashes(of: $0) != nil } == true
   }
 
   /// The node (binary level, index). Requires that the tiles it is computed from are authenticated:

@@ -1,50 +1,92 @@
 import Crypto
 import Failure
 
-/// The bytes of one block whose proof holds. Only ``BlockVerifier`` makes one, and the only call that
-/// writes block bytes takes one.
+/// The bytes of one or more adjacent blocks, each of which hashed to its proven leaf. Only
+/// ``BlockVerifier`` makes one, and the only call that writes block bytes takes one.
 ///
 /// It lends the bytes it was made from: they must not change while it exists, which the borrowing
-/// closure of ``BlockVerifier/verify(_:index:leaves:_:)`` makes easy to keep.
-public struct VerifiedBlock: ~Copyable {
-  public let index: Int64
+/// closure of ``BlockVerifier/verify(_:blocks:leaves:accept:)`` makes easy to keep.
+public struct VerifiedBlocks: ~Copyable {
+  public let blocks: Range<Int64>
   public let bytes: UnsafeRawBufferPointer
+  /// Whether all the bytes are zero. May be false for a short last block of zeros.
+  public let isZero: Bool
 
-  init(index: Int64, bytes: UnsafeRawBufferPointer) {
-    self.index = index
+  init(blocks: Range<Int64>, bytes: UnsafeRawBufferPointer, isZero: Bool) {
+    self.blocks = blocks
     self.bytes = bytes
+    self.isZero = isZero
   }
 }
 
 /// Checks blocks against proven leaves. Holds a hash context; one per thread.
+///
+/// A block whose leaf hash equals its slot in an authenticated tile has a valid audit path: it is the
+/// same path, walked once per tile instead of once per block.
 public struct BlockVerifier: ~Copyable {
   public let layout: BlockLayout
   private var hasher = TreeHasher()
+  /// The leaf hash of a full block of zeros, once it was needed.
+  private var zeroLeaf: Digest?
 
   public init(layout: BlockLayout) { self.layout = layout }
 
-  /// Lends the block to `body` if it has the exact length of block `index` and hashes to its proven
-  /// leaf, which is its audit path walked once per tile instead of once per block.
+  /// Lends every maximal run of verified blocks to `accept`, and returns a `block-mismatch` for each
+  /// block that does not hash to its proven leaf.
   ///
-  /// - Throws: `block-mismatch`, and whatever `body` throws.
+  /// - Parameter bytes: exactly the bytes of `blocks`, which lie within `leaves`.
+  /// - Throws: `block-mismatch` without having looked at anything if the length is not that of
+  ///   `blocks`, and whatever `accept` throws.
   public mutating func verify(
-    _ bytes: UnsafeRawBufferPointer, index: Int64, leaves: ProvenLeaves,
-    _ body: (borrowing VerifiedBlock) throws(FetchFailure) -> Void
-  ) throws(FetchFailure) {
-    guard let wanted = leaves[index] else {
-      preconditionFailure("MerkleTree: no proven leaf for block \(index)")
-    }
-    let length = layout.length(of: index)
-    guard bytes.count == length else {
+    _ bytes: UnsafeRawBufferPointer, blocks: Range<Int64>, leaves: ProvenLeaves,
+    accept: (borrowing VerifiedBlocks) throws(FetchFailure) -> Void
+  ) throws(FetchFailure) -> [FetchFailure] {
+    let wanted = layout.bytes(of: blocks)
+    guard bytes.count == wanted.count else {
       throw FetchFailure(
-        .blockMismatch, "block \(index) has \(bytes.count) bytes instead of \(length)",
-        block: index)
+        .blockMismatch,
+        "blocks \(blocks.lowerBound) to \(blocks.upperBound - 1) have \(bytes.count) bytes "
+          + "instead of \(wanted.count)", block: blocks.lowerBound)
     }
-    let found = hasher.leaf(bytes)
-    guard found == wanted else {
-      throw FetchFailure(
-        .blockMismatch, "block \(index) hashes to \(found) instead of \(wanted)", block: index)
+    func slice(_ range: Range<Int64>) -> UnsafeRawBufferPointer {
+      let inside = layout.bytes(of: range)
+      let start = Int(inside.lowerBound - wanted.lowerBound)
+      return UnsafeRawBufferPointer(rebasing: bytes[start..<start + inside.count])
     }
-    try body(VerifiedBlock(index: index, bytes: bytes))
+    var rejected: [FetchFailure] = []
+    var run = blocks.lowerBound..<blocks.lowerBound
+    var runIsZero = false
+    for index in blocks {
+      guard let leaf = leaves[index] else {
+        preconditionFailure("MerkleTree: no proven leaf for block \(index)")
+      }
+      let block = slice(index..<index + 1)
+      let found = hasher.leaf(block)
+      let isGood = found == leaf
+      let isZero = isGood && self.isZero(block, leaf: found)
+      if !run.isEmpty, !isGood || isZero != runIsZero {
+        try accept(VerifiedBlocks(blocks: run, bytes: slice(run), isZero: runIsZero))
+        run = index..<index
+      }
+      if isGood {
+        run = (run.isEmpty ? index : run.lowerBound)..<index + 1
+        runIsZero = isZero
+      } else {
+        rejected.append(
+          FetchFailure(
+            .blockMismatch, "block \(index) hashes to \(found) instead of \(leaf)", block: index))
+      }
+    }
+    if !run.isEmpty {
+      try accept(VerifiedBlocks(blocks: run, bytes: slice(run), isZero: runIsZero))
+    }
+    return rejected
+  }
+
+  /// Whether a block with this leaf hash is a full block of zeros, told by its hash alone.
+  private mutating func isZero(_ block: UnsafeRawBufferPointer, leaf: Digest) -> Bool {
+    guard block.first == 0, Int64(block.count) == layout.blockSize else { return false }
+    if zeroLeaf == nil { zeroLeaf = hasher.leaf([UInt8](repeating: 0, count: block.count)) }
+    return leaf == zeroLeaf
   }
 }

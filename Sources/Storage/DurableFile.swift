@@ -10,17 +10,24 @@ extension Directory {
   }
 
   /// Puts `bytes` under `name` so that after a crash either the old or the new content is there:
-  /// open a new temporary file, write, fsync, rename, fsync the directory.
+  /// open a new temporary file, write, fsync, rename, fsync the directory. A failure before the
+  /// rename removes the temporary file, so that a full disk does not stay full by it.
   package func replaceFile(
     _ name: String, _ bytes: [UInt8], permissions: UInt32 = 0o666, modified: Int64? = nil
   ) throws(SystemError) {
     let temporary = ".\(name).new"
     try removeIfPresent(temporary)
     let file = try openFile(temporary, .createNew(permissions: permissions))
-    try file.writeAll(bytes)
-    if let modified { try file.setModified(seconds: modified) }
-    try file.sync()
-    try rename(temporary, to: self, name)
+    do {
+      try file.writeAll(bytes)
+      if let modified { try file.setModified(seconds: modified) }
+      try file.sync()
+      try rename(temporary, to: self, name)
+    } catch {
+      // The first error is the one to report; what is left here, the next replacement removes.
+      _ = try? removeIfPresent(temporary)
+      throw error
+    }
     try sync()
   }
 
@@ -69,17 +76,21 @@ extension File {
     guard try status().kind == .regular else {
       throw SystemError(SystemError.invalid, "read", path: name)
     }
-    var bytes = [UInt8](repeating: 0, count: limit + 1)
-    var failure: SystemError?
-    let count = bytes.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) { return try read(into: buffer, at: 0) } catch {
-        failure = error
-        return 0
+    let bytes = try read(count: limit + 1, at: 0)
+    guard bytes.count <= limit else { throw SystemError(SystemError.tooLarge, "read", path: name) }
+    return bytes
+  }
+
+  /// Up to `count` bytes at `offset`, fewer at the end of the file.
+  package func read(count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result: Result<Int, SystemError> = bytes.withUnsafeMutableBytes { buffer in
+      do throws(SystemError) { return .success(try read(into: buffer, at: offset)) } catch {
+        return .failure(error)
       }
     }
-    if let failure { throw failure }
-    guard count <= limit else { throw SystemError(SystemError.tooLarge, "read", path: name) }
-    return Array(bytes.prefix(count))
+    bytes.removeLast(count - (try result.get()))
+    return bytes
   }
 
   package func writeAll(_ bytes: [UInt8], at offset: Int64 = 0) throws(SystemError) {

@@ -9,7 +9,7 @@ package protocol FileSystem: Sendable {
   func openDirectory(_ path: String) throws(SystemError) -> any Directory
 
   /// Creates the directory at a path as the user wrote it, and those above it; one that exists is
-  /// fine.
+  /// fine. `ENOTDIR` if anything else is there.
   func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError)
 
   /// Opens a file at a path as the user wrote it, for reading.
@@ -34,9 +34,13 @@ package protocol Directory: AnyObject, Sendable {
   /// `EEXIST` if anything is there.
   func makeDirectory(_ name: String, permissions: UInt32) throws(SystemError)
   func status(_ name: String) throws(SystemError) -> FileStatus
+  /// Of the directory itself.
+  func status() throws(SystemError) -> FileStatus
   /// The names in it, in no order.
   func entries() throws(SystemError) -> [String]
-  /// Replaces a file or symbolic link, or an empty directory by a directory, in one step.
+  /// Replaces a file or symbolic link, or an empty directory by a directory, in one step. A
+  /// directory that is not empty is `ENOTEMPTY`, and `EEXIST` on xfs; between names of the same file
+  /// nothing happens.
   func rename(
     _ name: String, to directory: any Directory, _ newName: String
   ) throws(SystemError)
@@ -64,9 +68,11 @@ package protocol File: AnyObject, Sendable {
   func allocate(_ range: Range<Int64>) throws(SystemError)
   /// Turns the range into a hole. `EOPNOTSUPP` where the file system cannot.
   func punchHole(_ range: Range<Int64>) throws(SystemError)
-  /// Takes the content of `source` copy-on-write. `EOPNOTSUPP` or `EXDEV` where it cannot be shared.
+  /// Takes the content of `source` copy-on-write, into an empty file: one that is longer keeps its
+  /// tail. `EOPNOTSUPP`, `EXDEV` or `EINVAL` where it cannot be shared.
   func clone(from source: any File) throws(SystemError)
-  /// Copies up to `count` bytes at `offset` to the same offset here; the number copied.
+  /// Copies up to `count` bytes at `offset` to the same offset here; the number copied, 0 only at
+  /// the end of `source`. `EXDEV` between file systems that cannot.
   func copy(from source: any File, at offset: Int64, count: Int64) throws(SystemError) -> Int64
   /// The first run of data at or behind `offset`; nil if only a hole follows.
   func nextData(from offset: Int64) throws(SystemError) -> Range<Int64>?

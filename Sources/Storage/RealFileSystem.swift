@@ -50,6 +50,8 @@ private final class RealDirectory: Directory {
 
   func status(_ name: String) throws(SystemError) -> FileStatus { try descriptor.status(name) }
 
+  func status() throws(SystemError) -> FileStatus { try descriptor.status() }
+
   func entries() throws(SystemError) -> [String] { try descriptor.entries() }
 
   func rename(

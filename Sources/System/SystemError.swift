@@ -28,6 +28,7 @@ package struct SystemError: Error, Sendable, Equatable {
   package static let notSupported = EOPNOTSUPP
   package static let crossDevice = EXDEV
   package static let invalid = EINVAL
+  package static let interrupted = EINTR
   package static let notPermitted = EACCES
   package static let tooLarge = EFBIG
 
@@ -66,4 +67,11 @@ func retryingInterrupts<Value: SignedInteger>(
     if result != -1 { return result }
     if errno != EINTR { throw .last(call, path: path) }
   }
+}
+
+/// Runs system calls, and says what they were for if one fails.
+package func doing<Value>(
+  _ what: @autoclosure () -> String, _ body: () throws(SystemError) -> Value
+) throws(FetchFailure) -> Value {
+  do throws(SystemError) { return try body() } catch { throw error.failure(what()) }
 }

@@ -31,3 +31,15 @@ extension Descriptor {
     try result.get()
   }
 }
+
+extension Descriptor {
+  package func writeStream(_ bytes: [UInt8]) throws(SystemError) {
+    let result: Result<Void, SystemError> = bytes.withUnsafeBytes { buffer in
+      do throws(SystemError) {
+        try writeAll(buffer)
+        return .success(())
+      } catch { return .failure(error) }
+    }
+    try result.get()
+  }
+}

@@ -1,1 +1,6 @@
-print("x")
+import FetchResKit
+import System
+
+// Nothing of libcurl, OpenSSL or the state is touched before a command needs it.
+Signals.block()
+ThisProcess.exit(Commands.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,107 @@
+import Failure
+import MerkleTree
+import System
+import Transport
+
+/// Cuts the body of a data response into pooled buffers of whole blocks. Runs on the transport's
+/// thread; pauses the transfer when the pool is empty.
+final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
+  // Unchecked: everything but the constants is touched on the transport's thread alone.
+  private let span: Span
+  private let layout: BlockLayout
+  private let pool: BufferPool
+  private let report: @Sendable (Event) -> Void
+
+  private var nextBlock: Int64
+  private var buffer: PooledBuffer?
+  private var filled = 0
+  /// The blocks that the current buffer is for.
+  private var target: Range<Int64>
+  private var left: Int64
+
+  enum Event: Sendable {
+    case filled(PooledBuffer, blocks: Range<Int64>, span: Span.ID)
+    case ended(span: Span.ID, FetchFailure?)
+  }
+
+  init(
+    _ span: Span, layout: BlockLayout, pool: BufferPool, report: @escaping @Sendable (Event) -> Void
+  ) {
+    self.span = span
+    self.layout = layout
+    self.pool = pool
+    self.report = report
+    nextBlock = span.blocks.lowerBound
+    target = nextBlock..<nextBlock
+    let bytes = layout.bytes(of: span.blocks)
+    left = bytes.upperBound - bytes.lowerBound
+  }
+
+  func receive(head: ResponseHead) throws(FetchFailure) {
+    guard span.isWhole else {
+      return try head.check(range: layout.bytes(of: span.blocks), total: layout.size)
+    }
+    try head.checkStatus(200)
+    try head.checkEncoding()
+    if let length = head.contentLength, length != layout.size {
+      throw FetchFailure(
+        .sizeMismatch, "the server sends \(length) bytes for a file of \(layout.size)")
+    }
+  }
+
+  func receive(body: UnsafeRawBufferPointer) -> BodyAnswer {
+    guard Int64(body.count) <= left else {
+      return .refuse(FetchFailure(.tooLarge, "the server sends more bytes than it announced"))
+    }
+    // All or nothing: libcurl offers the same bytes again after a pause.
+    let room = buffer == nil ? 0 : layout.bytes(of: target).count - filled
+    let needed = max(0, body.count - room)
+    var fresh: [PooledBuffer] = []
+    while fresh.count * usableSize < needed {
+      guard let next = pool.take() else { return .pause }
+      fresh.append(next)
+    }
+    var rest = body
+    while !rest.isEmpty {
+      if buffer == nil {
+        buffer = fresh.removeFirst()
+        target = nextBlock..<min(span.blocks.upperBound, nextBlock + blocksPerBuffer)
+        filled = 0
+      }
+      guard let current = buffer else { preconditionFailure("Download: no buffer") }
+      let size = layout.bytes(of: target).count
+      let count = min(rest.count, size - filled)
+      UnsafeMutableRawBufferPointer(rebasing: current.bytes[filled..<filled + count])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+      filled += count
+      left -= Int64(count)
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      if filled == size { handOver(target) }
+    }
+    return .taken
+  }
+
+  func finish(_ failure: FetchFailure?) {
+    var failure = failure
+    if failure == nil, left > 0 {
+      failure = FetchFailure(.truncated, "the response ended \(left) bytes early")
+    }
+    // Whole blocks of a transfer that broke off are as good as any.
+    if buffer != nil {
+      let whole = Int64(filled) / layout.blockSize
+      if whole > 0 { handOver(target.lowerBound..<target.lowerBound + whole) }
+      buffer = nil
+    }
+    report(.ended(span: span.id, failure))
+  }
+
+  private var blocksPerBuffer: Int64 { Int64(pool.bufferSize) / layout.blockSize }
+  private var usableSize: Int { Int(blocksPerBuffer * layout.blockSize) }
+
+  private func handOver(_ blocks: Range<Int64>) {
+    guard let full = buffer else { return }
+    buffer = nil
+    nextBlock = blocks.upperBound
+    report(.filled(full, blocks: blocks, span: span.id))
+  }
+}

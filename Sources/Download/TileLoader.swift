@@ -1,0 +1,135 @@
+import Failure
+import MerkleTree
+
+/// Brings tiles to the authenticated tree in the order in which they prove each other: from disk
+/// where they were kept, else from a source. Pure but for `stored` and `keep`.
+struct TileLoader: ~Copyable {
+  private(set) var tree: AuthenticatedTree
+  private let stored: (TileAddress) -> SuspectTile?
+  private let keep: (TileAddress, [UInt8]) -> Void
+
+  /// Asked for and not yet authenticated, with where it stands.
+  private var wanted: [TileAddress: State] = [:]
+  /// In the order in which they were asked for.
+  private var order: [TileAddress] = []
+
+  private enum State {
+    case queued
+    case requested
+    case suspect(SuspectTile, [UInt8], isStored: Bool)
+  }
+
+  init(
+    tree: consuming AuthenticatedTree, stored: @escaping (TileAddress) -> SuspectTile?,
+    keep: @escaping (TileAddress, [UInt8]) -> Void
+  ) {
+    self.tree = tree
+    self.stored = stored
+    self.keep = keep
+  }
+
+  /// How many requests for tiles run at once.
+  static let parallelRequests = 8
+
+  mutating func provenLeaves(_ blocks: Range<Int64>) -> ProvenLeaves? {
+    tree.provenLeaves(blocks)
+  }
+
+  /// Asks for what is missing to prove those blocks. What is on disk is taken at once.
+  mutating func want(_ blocks: Range<Int64>) {
+    for tile in tree.missingTiles(for: blocks) where wanted[tile] == nil {
+      order.append(tile)
+      if let suspect = stored(tile) {
+        wanted[tile] = .suspect(suspect, [], isStored: true)
+      } else {
+        wanted[tile] = .queued
+      }
+    }
+    // What was kept on disk and is wrong is simply fetched.
+    _ = authenticate()
+  }
+
+  var isIdle: Bool { wanted.isEmpty }
+
+  /// The tiles to request now.
+  mutating func nextRequests() -> [TileAddress] {
+    var running = wanted.values.count { if case .requested = $0 { true } else { false } }
+    var requests: [TileAddress] = []
+    for tile in order where running < Self.parallelRequests {
+      guard case .queued? = wanted[tile] else { continue }
+      wanted[tile] = .requested
+      running += 1
+      requests.append(tile)
+    }
+    return requests
+  }
+
+  /// A tile came from a source.
+  /// - Returns: what is wrong with which tile, to be counted against the source.
+  mutating func received(_ tile: TileAddress, _ bytes: [UInt8]) -> [(TileAddress, FetchFailure)] {
+    guard case .requested? = wanted[tile] else { return [] }
+    do throws(FetchFailure) {
+      wanted[tile] = .suspect(try SuspectTile(tile, bytes), bytes, isStored: false)
+      return authenticate()
+    } catch {
+      wanted[tile] = .queued
+      return [(tile, error)]
+    }
+  }
+
+  /// A request came to nothing: the tile is asked for again.
+  mutating func failed(_ tile: TileAddress) {
+    if case .requested? = wanted[tile] { wanted[tile] = .queued }
+  }
+
+  private mutating func authenticate() -> [(TileAddress, FetchFailure)] {
+    var failures: [(TileAddress, FetchFailure)] = []
+    if let failure = authenticateEdge() { failures.append(failure) }
+    var isMoving = true
+    while isMoving {
+      isMoving = false
+      for (tile, state) in wanted {
+        guard tile.isFull, case .suspect(let suspect, let bytes, let isStored) = state,
+          tree.isReady(for: tile)
+        else { continue }
+        do throws(FetchFailure) {
+          try tree.authenticate(suspect)
+          finish(tile, isStored ? nil : bytes)
+          isMoving = true
+        } catch {
+          wanted[tile] = .queued
+          if !isStored { failures.append((tile, error)) }
+        }
+      }
+    }
+    return failures
+  }
+
+  private mutating func authenticateEdge() -> (TileAddress, FetchFailure)? {
+    let edge = tree.shape.edge
+    guard let first = edge.first, wanted[first] != nil else { return nil }
+    var tiles: [SuspectTile] = []
+    var fresh: [(TileAddress, [UInt8])] = []
+    for tile in edge {
+      guard case .suspect(let suspect, let bytes, let isStored)? = wanted[tile] else { return nil }
+      tiles.append(suspect)
+      if !isStored { fresh.append((tile, bytes)) }
+    }
+    do throws(FetchFailure) {
+      try tree.authenticate(edge: tiles)
+      for tile in edge { finish(tile, nil) }
+      for (tile, bytes) in fresh { keep(tile, bytes) }
+      return nil
+    } catch {
+      // Which one is wrong cannot be told: all are fetched again.
+      for tile in edge { wanted[tile] = .queued }
+      return fresh.isEmpty ? nil : (first, error)
+    }
+  }
+
+  private mutating func finish(_ tile: TileAddress, _ bytes: [UInt8]?) {
+    wanted[tile] = nil
+    order.removeAll { $0 == tile }
+    if let bytes { keep(tile, bytes) }
+  }
+}

@@ -1,0 +1,26 @@
+import Failure
+
+/// What happens during a pull.
+public enum FetchEvent: Sendable {
+  /// The manifest was verified.
+  case manifest(origin: String, version: String, release: Int64, size: Int64, blocks: Int64)
+  /// Work begins or goes on; the release that is fetched and how much of it may be on disk already.
+  case begin(version: String, size: Int64, claimed: Int64)
+  case progress(Progress)
+  /// A block did not verify: one from a source, or one that was on disk.
+  case blockRejected(FetchFailure, wasOnDisk: Bool)
+  /// A source failed; the run goes on.
+  case sourceFailed(FetchFailure)
+  /// Something that the user should know.
+  case note(String, hint: String?)
+
+  /// Bytes, all of them verified.
+  public struct Progress: Sendable, Equatable {
+    public var total: Int64
+    public var verified: Int64
+    /// Of those, what was on disk when the run began.
+    public var resumed: Int64
+    /// Bytes a second from the network; nil while unknown.
+    public var rate: Double?
+  }
+}

@@ -1,0 +1,104 @@
+import Download
+import Failure
+import Storage
+import System
+
+/// The copy of a finished file that `-o` asks for.
+enum OutputFile {
+  static func parent(
+    of output: String, _ fileSystem: any FileSystem
+  ) throws(FetchFailure) -> any Directory {
+    do throws(SystemError) {
+      return try fileSystem.openDirectory(Path.parent(output))
+    } catch {
+      throw error.failure("cannot open the directory of \(output)")
+    }
+  }
+
+  static func isSameDevice(_ one: any Directory, _ other: any Directory) -> Bool {
+    (try? one.status().device) == (try? other.status().device)
+  }
+
+  static func checkSpace(
+    _ bytes: Int64, at output: String, _ parent: any Directory
+  ) throws(FetchFailure) {
+    guard let free = try? parent.freeBytes(), free < bytes else { return }
+    throw FetchFailure(
+      .noSpace, "the copy \(output) needs \(bytes) bytes and \(free) are free",
+      hint: "free some space, then run again: verified work is kept")
+  }
+
+  /// Copies the finished file to `output`: reflink, else copy, fsync, rename. Replaces a file, never
+  /// follows a symbolic link, and is never a hard link. `-` streams it.
+  static func write(
+    _ version: CompletedVersion, in directory: ResourceDirectory, to output: String,
+    _ fileSystem: any FileSystem, _ interruption: Interruption
+  ) throws(FetchFailure) {
+    let source: any File
+    do throws(SystemError) {
+      source = try directory.directory.openDirectory(version.manifest.version)
+        .openFile(version.manifest.file, .read)
+    } catch { throw error.failure("cannot read \(directory.filePath(version))") }
+    if output == "-" { return try stream(source, interruption) }
+
+    let parent = try parent(of: output, fileSystem)
+    let name = Path.name(output)
+    let temporary = ".\(name).fetchres-new"
+    do throws(SystemError) {
+      if try parent.statusIfPresent(name)?.kind == .directory {
+        throw SystemError(SystemError.isDirectory, "rename", path: output)
+      }
+      try parent.removeIfPresent(temporary)
+      let target = try parent.openFile(temporary, .createNew(permissions: 0o666))
+      do throws(SystemError) { try target.clone(from: source) } catch {
+        try copy(source, to: target, interruption)
+      }
+      try interruption.checkAsSystemError()
+      try target.setModified(seconds: version.manifest.published.seconds)
+      try target.sync()
+      try parent.rename(temporary, to: parent, name)
+      try parent.sync()
+    } catch {
+      _ = try? parent.removeIfPresent(temporary)
+      try interruption.check()
+      throw error.failure("cannot write \(output)")
+    }
+  }
+
+  private static let chunk = 1 << 20
+
+  private static func copy(
+    _ source: any File, to target: any File, _ interruption: Interruption
+  ) throws(SystemError) {
+    var offset: Int64 = 0
+    while true {
+      try interruption.checkAsSystemError()
+      let bytes = try source.read(count: chunk, at: offset)
+      if bytes.isEmpty { return }
+      try target.writeAll(bytes, at: offset)
+      offset += Int64(bytes.count)
+    }
+  }
+
+  private static func stream(
+    _ source: any File, _ interruption: Interruption
+  ) throws(FetchFailure) {
+    var offset: Int64 = 0
+    while true {
+      try interruption.check()
+      do throws(SystemError) {
+        let bytes = try source.read(count: chunk, at: offset)
+        if bytes.isEmpty { return }
+        try Terminal.standardOutput.writeStream(bytes)
+        offset += Int64(bytes.count)
+      } catch { throw error.failure("cannot write to standard output") }
+    }
+  }
+}
+
+extension Interruption {
+  /// For code that throws system errors: EINTR, which the caller turns back.
+  fileprivate func checkAsSystemError() throws(SystemError) {
+    if signal != nil { throw SystemError(SystemError.interrupted, "copy") }
+  }
+}

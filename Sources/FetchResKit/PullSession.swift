@@ -1,0 +1,369 @@
+import Crypto
+import Download
+import Failure
+import Manifest
+import SignedNote
+import Storage
+import System
+import Transport
+
+/// One pull from beginning to end: expected origin, manifest, snapshot, blocks, marker, copy. Blocks
+/// the thread it runs on.
+package struct PullSession {
+  private let request: PullRequest
+  private let fileSystem: any FileSystem
+  private let interruption: Interruption
+  private let report: (FetchEvent) -> Void
+  private let now: () -> UTCDate
+
+  package init(
+    _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
+    interruption: Interruption, now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
+    report: @escaping (FetchEvent) -> Void
+  ) {
+    self.request = request
+    self.fileSystem = fileSystem
+    self.interruption = interruption
+    self.now = now
+    self.report = report
+  }
+
+  /// - Throws: what ended the run. Everything verified is kept.
+  package func run() throws(FetchFailure) -> PullResult {
+    let site = try SiteURL(request.url)
+    if let pinned = site.pinnedVersion, !Manifest.isVersion(pinned) {
+      throw FetchFailure(.usage, "'\(pinned)' in the URL is no version")
+    }
+    let state = try StateDirectory(request.stateDirectory, fileSystem)
+    let (keys, named) = try ExpectedOrigin.parse(keys: request.keys, origin: request.origin)
+    if let output = request.output, output != "-", Path.name(output).isEmpty {
+      throw FetchFailure(.usage, "'\(output)' is no file name")
+    }
+
+    let transport = request.offline ? nil : makeTransport(site)
+    defer { transport?.stop() }
+    var origin = named
+    if origin == nil { origin = try recordedOrigin(site, state) }
+    guard let origin else { throw unknownKey(site, transport, nil) }
+    let path = request.directory ?? origin.directoryName
+    if let other = try ResourceDirectory(path, fileSystem)?.origin(), other != origin {
+      throw FetchFailure(
+        .usage, "the directory \(path) belongs to \(other), not to \(origin)",
+        hint: "choose another directory with -d")
+    }
+    let expected = ExpectedOrigin(origin: origin, keys: keys)
+    guard !keys.isEmpty else { throw unknownKey(site, transport, origin) }
+
+    guard let transport else { return try runOffline(path, expected, site) }
+    return try run(site, path, expected, state, transport)
+  }
+
+  /// What the directory says that it belongs to, else what this URL was last time.
+  private func recordedOrigin(
+    _ site: SiteURL, _ state: StateDirectory
+  ) throws(FetchFailure) -> Origin? {
+    if let path = request.directory,
+      let origin = try ResourceDirectory(path, fileSystem)?.origin()
+    {
+      return origin
+    }
+    return state.site(of: site.base)?.origin
+  }
+
+  private func makeTransport(_ site: SiteURL) -> CurlTransport {
+    OpenSSL.prepare()
+    var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
+    policy.headers = request.headers
+    policy.credentialsOrigin = site.base
+    policy.certificateFile = request.certificateFile
+    policy.connectTimeout = request.connectTimeout
+    policy.firstByteTimeout = request.firstByteTimeout
+    policy.stall = StallLimit(bytesPerSecond: request.stallRate, window: request.stallWindow)
+    return CurlTransport(policy: policy)
+  }
+
+  private var limits: DownloadLimits {
+    var limits = DownloadLimits()
+    limits.connections = request.connections
+    limits.memory = request.memory
+    limits.retry.giveUpAfter = request.giveUpAfter
+    return limits
+  }
+
+  // MARK: Online
+
+  private func run(
+    _ site: SiteURL, _ path: String, _ expected: ExpectedOrigin, _ state: StateDirectory,
+    _ transport: any Transport
+  ) throws(FetchFailure) -> PullResult {
+    // A directory that is there is locked before the network is used.
+    let existing = try ResourceDirectory(path, fileSystem)
+    let early = try existing?.origin() == nil ? nil : existing?.lock()
+
+    let fetch = ManifestFetch(
+      transport: transport, retry: limits.retry, interruption: interruption, report: report)
+    let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
+      try fetch.run(site.manifestURL) { bytes throws(FetchFailure) in
+        let accepted = try AcceptedManifest(bytes, expected)
+        if let pinned = site.pinnedVersion, accepted.manifest.version != pinned {
+          throw FetchFailure(
+            .manifestMalformed,
+            "the manifest at this URL is that of version \(accepted.manifest.version)")
+        }
+        return accepted
+      }
+    }
+    let newest = try ask()
+    try newest.checkExpiry(now: now())
+    let manifest = newest.manifest
+    report(
+      .manifest(
+        origin: manifest.origin.name, version: manifest.version, release: manifest.release,
+        size: manifest.layout.size, blocks: manifest.layout.count))
+
+    let directory: ResourceDirectory
+    if let existing { directory = existing } else {
+      directory = try ResourceDirectory.make(path, fileSystem)
+    }
+    let lock: DirectoryLock
+    if let early { lock = early } else { lock = try directory.lock() }
+    try directory.claim(expected.origin, lock)
+    state.remember(
+      StateDirectory.Site(origin: expected.origin, directory: absolute(path)), of: site.base)
+
+    if let result = try resultIfComplete(newest, in: directory, pinned: site.pinnedVersion != nil)
+    {
+      return result
+    }
+    let chosen = try choose(newest, in: directory, expected, pinned: site.pinnedVersion != nil)
+    let isOlder = chosen.manifest.version != manifest.version
+    do throws(FetchFailure) {
+      return try complete(
+        chosen, newest: newest, in: directory, lock, site, transport, ask: ask)
+    } catch {
+      guard isOlder, error.category == .httpStatus, [404, 410].contains(error.httpStatus) else {
+        throw error
+      }
+      throw FetchFailure(
+        .newVersion,
+        "version \(chosen.manifest.version) is gone from the server; \(manifest.version) is there",
+        hint: "run again with --on-new-version switch")
+    }
+  }
+
+  /// The newest version is there already: nothing is asked for.
+  private func resultIfComplete(
+    _ newest: AcceptedManifest, in directory: ResourceDirectory, pinned: Bool
+  ) throws(FetchFailure) -> PullResult? {
+    let version = newest.manifest.version
+    guard let complete = CompletedVersion(version, in: directory.directory) else { return nil }
+    guard complete.manifest.hasSameContent(as: newest.manifest) else {
+      throw FetchFailure(
+        .versionReused,
+        "version \(version) is complete here with the root \(complete.manifest.root), "
+          + "and the publisher now gives it the root \(newest.manifest.root)",
+        hint: "nothing was changed; ask the publisher which one is right")
+    }
+    if !pinned { try directory.setCurrent(version) }
+    return try deliver(complete, in: directory, fetched: 0, newer: nil)
+  }
+
+  /// The release to work on: the newest, or an older one that was begun.
+  private func choose(
+    _ newest: AcceptedManifest, in directory: ResourceDirectory, _ expected: ExpectedOrigin,
+    pinned: Bool
+  ) throws(FetchFailure) -> AcceptedManifest {
+    var begun: [AcceptedManifest] = []
+    for unfinished in directory.unfinished() {
+      guard let accepted = try? AcceptedManifest(unfinished.snapshot, expected) else { continue }
+      let isSameVersion = accepted.manifest.version == newest.manifest.version
+      if isSameVersion, !accepted.manifest.hasSameContent(as: newest.manifest) {
+        throw FetchFailure(
+          .versionReused,
+          "version \(newest.manifest.version) was begun with the root \(accepted.manifest.root), "
+            + "and the publisher now gives it the root \(newest.manifest.root)",
+          hint: "nothing was changed; ask the publisher which one is right")
+      }
+      if !isSameVersion { begun.append(accepted) } else { return newest }
+    }
+    guard !pinned,
+      let older = begun.filter({ $0.manifest.release < newest.manifest.release })
+        .max(by: { $0.manifest.release < $1.manifest.release }),
+      CompletedVersion(older.manifest.version, in: directory.directory) == nil
+    else { return newest }
+    switch request.onNewVersion {
+    case .continue:
+      return older
+    case .stop:
+      throw FetchFailure(
+        .newVersion,
+        "version \(newest.manifest.version) is there, and \(older.manifest.version) is unfinished",
+        hint: "run with --on-new-version continue or switch")
+    case .switch:
+      return newest
+    }
+  }
+
+  /// Fetches what is missing of `chosen` and makes it available.
+  private func complete(
+    _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
+    _ lock: DirectoryLock, _ site: SiteURL, _ transport: any Transport,
+    ask: () throws(FetchFailure) -> AcceptedManifest
+  ) throws(FetchFailure) -> PullResult {
+    let manifest = chosen.manifest
+    try directory.takeBack(manifest, lock)
+    let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
+    let fetched = try download(resource, in: directory, base: site.base, transport)
+
+    // Expiry is judged again before the marker, never in between.
+    var final = chosen
+    do throws(FetchFailure) { try final.checkExpiry(now: now()) } catch {
+      let again = try ask()
+      guard again.manifest.hasSameContent(as: manifest) else { throw error }
+      try again.checkExpiry(now: now())
+      final = again
+    }
+    try interruption.check()
+    try resource.publish(
+      note: final.note, marker: CompletedVersion.marker(final.manifest, note: final.note),
+      into: directory.directory)
+    guard let complete = CompletedVersion(manifest.version, in: directory.directory) else {
+      throw FetchFailure(.ioError, "the finished version cannot be read back")
+    }
+    if site.pinnedVersion == nil { try directory.setCurrent(manifest.version) }
+    try directory.removeUnfinished(PartialResource.name(of: manifest), lock)
+    try prune(directory, keeping: complete)
+    let isNewest = manifest.version == newest.manifest.version
+    return try deliver(
+      complete, in: directory, fetched: fetched,
+      newer: isNewest ? nil : newest.manifest.version)
+  }
+
+  /// - Returns: the bytes that came from the network.
+  private func download(
+    _ resource: PartialResource, in directory: ResourceDirectory, base: WebURL,
+    _ transport: any Transport
+  ) throws(FetchFailure) -> Int64 {
+    let manifest = resource.manifest
+    let claimed = try resource.claimedBytes()
+    try checkSpace(manifest.layout.size - claimed, copy: manifest.layout.size, in: directory)
+    report(.begin(version: manifest.version, size: manifest.layout.size, claimed: claimed))
+    var last = DownloadProgress()
+    let downloader = try Downloader(
+      resource, transport: transport, base: base, limits: limits
+    ) { event in
+      switch event {
+      case .progress(let progress):
+        last = progress
+        report(
+          .progress(
+            FetchEvent.Progress(
+              total: progress.total, verified: progress.verified, resumed: progress.resumed,
+              rate: progress.rate)))
+      case .blockRejected(let failure, let wasOnDisk):
+        report(.blockRejected(failure, wasOnDisk: wasOnDisk))
+      case .sourceFailed(let failure):
+        report(.sourceFailed(failure))
+      }
+    }
+    try downloader.run(interruption)
+    return last.verified - last.resumed
+  }
+
+  /// The copy for `-o` counts too, on the file system that it goes to.
+  private func checkSpace(
+    _ bytes: Int64, copy: Int64, in directory: ResourceDirectory
+  ) throws(FetchFailure) {
+    var bytes = bytes
+    if let output = request.output, output != "-" {
+      let parent = try OutputFile.parent(of: output, fileSystem)
+      if OutputFile.isSameDevice(parent, directory.directory) {
+        bytes += copy
+      } else {
+        try OutputFile.checkSpace(copy, at: output, parent)
+      }
+    }
+    try directory.checkSpace(bytes)
+  }
+
+  /// Hands the finished file out: as a path, as a copy, or as a stream.
+  private func deliver(
+    _ complete: CompletedVersion, in directory: ResourceDirectory, fetched: Int64, newer: String?
+  ) throws(FetchFailure) -> PullResult {
+    if let newer {
+      report(
+        .note(
+          "version \(complete.manifest.version) is complete; version \(newer) is newer",
+          hint: "run again to fetch it"))
+    }
+    var path: String? = directory.filePath(complete)
+    if let output = request.output {
+      try OutputFile.write(complete, in: directory, to: output, fileSystem, interruption)
+      path = output == "-" ? nil : output
+    }
+    let manifest = complete.manifest
+    return PullResult(
+      path: path, origin: manifest.origin.name, version: manifest.version,
+      release: manifest.release, size: manifest.layout.size, fetched: fetched, newerVersion: newer)
+  }
+
+  /// `--keep N`: the complete versions of the lowest releases go, never the one just finished.
+  private func prune(
+    _ directory: ResourceDirectory, keeping finished: CompletedVersion
+  ) throws(FetchFailure) {
+    guard let keep = request.keep else { return }
+    let others = directory.completedVersions().filter {
+      $0.manifest.version != finished.manifest.version
+    }
+    for old in others.dropFirst(max(0, keep - 1)) { try directory.remove(old) }
+  }
+
+  // MARK: Offline
+
+  private func runOffline(
+    _ path: String, _ expected: ExpectedOrigin, _ site: SiteURL
+  ) throws(FetchFailure) -> PullResult {
+    let nothing = FetchFailure(
+      .unreachable, "offline, and no complete version is in \(path)",
+      hint: "run again without --offline")
+    guard let directory = try ResourceDirectory(path, fileSystem) else { throw nothing }
+    let complete = site.pinnedVersion.map { CompletedVersion($0, in: directory.directory) }
+    guard let complete = complete ?? directory.available else { throw nothing }
+    _ = try AcceptedManifest(complete.note, expected)
+    return try deliver(complete, in: directory, fetched: 0, newer: nil)
+  }
+
+  // MARK: Words
+
+  /// No key, no pull. For the hint alone the manifest is looked at, under all limits.
+  private func unknownKey(
+    _ site: SiteURL, _ transport: (any Transport)?, _ origin: Origin?
+  ) -> FetchFailure {
+    var failure = FetchFailure(
+      .unknownKey,
+      origin.map { "no key is trusted for \($0)" } ?? "no key is trusted for this URL",
+      hint: "get the public key from the publisher and give it with --key")
+    guard let transport else { return failure }
+    let response = try? transport.fetch(
+      Request(site.manifestURL), limit: Manifest.maximumByteCount, interruption)
+    let shown = response.flatMap { try? SignedNote($0.body) }?.unverifiedKeys.first
+    if let shown, shown.origin != nil {
+      failure.hint =
+        "the server shows the key \(shown), which nothing has verified; "
+        + "compare it with the publisher's, then add: --key \(shown)"
+    }
+    return failure
+  }
+
+  private func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : Path.join(ThisProcess.workingDirectory ?? ".", path)
+  }
+}
+
+extension SiteURL {
+  /// The URL of the manifest to ask for.
+  var manifestURL: WebURL {
+    guard let pinnedVersion else { return base.appending(manifestName) }
+    return base.appending(SitePaths.urlPath(SitePaths.releaseManifest(pinnedVersion)))
+  }
+}

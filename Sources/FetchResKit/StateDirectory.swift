@@ -1,0 +1,67 @@
+import Crypto
+import Failure
+import SignedNote
+import Storage
+import System
+import Transport
+
+/// Where this program keeps its own records: `--state-dir`, else `$XDG_STATE_HOME/fetchres`, else
+/// `$HOME/.local/state/fetchres`, else `$STATE_DIRECTORY`.
+struct StateDirectory: Sendable {
+  let path: String
+  private let fileSystem: any FileSystem
+
+  init(_ chosen: String?, _ fileSystem: any FileSystem) throws(FetchFailure) {
+    self.fileSystem = fileSystem
+    func variable(_ name: String) -> String? {
+      ThisProcess.environment(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    if let chosen {
+      path = chosen
+    } else if let state = variable("XDG_STATE_HOME") {
+      path = Path.join(state, "fetchres")
+    } else if let home = variable("HOME") {
+      path = Path.join(home, ".local/state/fetchres")
+    } else if let given = variable("STATE_DIRECTORY") {
+      path = given
+    } else {
+      throw FetchFailure(
+        .usage, "there is no place for the state: HOME and XDG_STATE_HOME are not set",
+        hint: "name one with --state-dir")
+    }
+  }
+
+  /// What is remembered of a base URL.
+  struct Site: Sendable, Equatable {
+    var origin: Origin
+    var directory: String
+  }
+
+  private static func recordName(_ base: WebURL) -> String {
+    SHA256.digest(Array(base.shown.utf8)).description
+  }
+
+  func site(of base: WebURL) -> Site? {
+    guard let directory = try? fileSystem.openDirectory(Path.join(path, "sites")),
+      let bytes = try? directory.readFile(Self.recordName(base), limit: 16_384)
+    else { return nil }
+    let lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count == 4, lines[0].hasPrefix("origin "), lines[1].hasPrefix("directory "),
+      let origin = Origin(lines[0].dropFirst(7))
+    else { return nil }
+    return Site(origin: origin, directory: String(lines[1].dropFirst(10)))
+  }
+
+  /// Remembers it. A state that cannot be written costs a convenience, never a download.
+  func remember(_ site: Site, of base: WebURL) {
+    guard self.site(of: base) != site, !site.directory.utf8.contains(UInt8(ascii: "\n")) else {
+      return
+    }
+    let text = "origin \(site.origin)\ndirectory \(site.directory)\nurl \(base.shown)\n"
+    let sites = Path.join(path, "sites")
+    try? fileSystem.makeDirectories(sites, permissions: 0o700)
+    try? fileSystem.openDirectory(sites).replaceFile(
+      Self.recordName(base), Array(text.utf8), permissions: 0o600)
+  }
+}

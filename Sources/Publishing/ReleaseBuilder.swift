@@ -1,0 +1,139 @@
+import Crypto
+import Failure
+import Manifest
+import MerkleTree
+import Storage
+import System
+
+/// Builds a release directory under the name `releases/.new-<version>`, which no server shows.
+struct ReleaseBuilder {
+  let site: SiteDirectory
+  let version: String
+  let file: String
+
+  static func temporaryName(_ version: String) -> String { ".new-\(version)" }
+
+  /// How the file gets into the site.
+  enum Entry: Sendable {
+    /// By reflink where the file system can, else copied.
+    case copy
+    /// A hard link that nobody may write to.
+    case link(any Directory, String)
+  }
+
+  /// Puts file and tiles there, all of it durable.
+  ///
+  /// - Returns: the root of the tree.
+  func build(
+    _ source: any File, layout: BlockLayout, entry: Entry
+  ) throws(FetchFailure) -> Digest {
+    let what = "cannot build the release in \(site.path)"
+    let directory: any Directory
+    var copy: (any File)?
+    var hashed = source
+    do throws(SystemError) {
+      guard let (releases, _) = try site.locate("\(SitePaths.releases)/x", makes: true) else {
+        preconditionFailure("Publishing: a directory was not made")
+      }
+      let name = Self.temporaryName(version)
+      try releases.removeTree(name)
+      directory = try releases.openOrMakeDirectory(name, permissions: 0o777)
+      switch entry {
+      case .link(let parent, let name):
+        try parent.link(name, to: directory, file)
+        hashed = try directory.openFile(file, .read)
+        try hashed.setPermissions(try hashed.status().permissions & ~0o222)
+      case .copy:
+        let target = try directory.openFile(file, .createNew(permissions: 0o666))
+        do throws(SystemError) {
+          try target.clone(from: source)
+          hashed = target
+        } catch {
+          try target.truncate(to: layout.size)
+          copy = target
+        }
+      }
+    } catch {
+      if case .link = entry, error.code == SystemError.crossDevice {
+        throw FetchFailure(
+          .usage, "the file is on another file system than the site, so --link cannot share it",
+          hint: "publish without --link")
+      }
+      throw error.failure(what)
+    }
+
+    let before = try status(of: hashed)
+    let original = try status(of: source)
+    var tiles = TileWriter(directory: directory)
+    var builder = TreeBuilder()
+    try BlockHasher(layout: layout, source: hashed, copy: copy).run { leaf throws(FetchFailure) in
+      try builder.append(leaf) { tile, bytes throws(FetchFailure) in try tiles.write(tile, bytes) }
+    }
+    let root = try builder.finish { tile, bytes throws(FetchFailure) in
+      try tiles.write(tile, bytes)
+    }
+    guard try status(of: hashed) == before, try status(of: source) == original else {
+      throw FetchFailure(
+        .ioError, "the input file changed while it was read",
+        hint: "stop whatever writes to it, then publish again")
+    }
+    do throws(SystemError) {
+      try (copy ?? hashed).sync()
+      try tiles.sync()
+      try directory.sync()
+    } catch { throw error.failure(what) }
+    return root
+  }
+
+  private func status(of file: any File) throws(FetchFailure) -> FileStatus {
+    do throws(SystemError) { return try file.status() } catch {
+      throw error.failure("cannot look at the input file")
+    }
+  }
+}
+
+/// The tree over the blocks of a file on disk.
+package enum TreeOfFile {
+  /// Its root; nothing is written.
+  package static func root(of file: any File, layout: BlockLayout) throws(FetchFailure) -> Digest {
+    var builder = TreeBuilder()
+    try BlockHasher(layout: layout, source: file).run { leaf throws(FetchFailure) in
+      builder.append(leaf) { _, _ in }
+    }
+    return builder.root()
+  }
+}
+
+/// Writes hash tiles below a directory, making the directories that their paths need.
+private struct TileWriter {
+  let directory: any Directory
+  /// By path from `directory`; insertion order does not matter, all are synced.
+  private var directories: [String: any Directory] = [:]
+
+  init(directory: any Directory) { self.directory = directory }
+
+  mutating func write(_ tile: TileAddress, _ bytes: [UInt8]) throws(FetchFailure) {
+    do throws(SystemError) {
+      let components = tile.path.split(separator: "/").map(String.init)
+      var parent = directory
+      var path = ""
+      for component in components.dropLast() {
+        path += component + "/"
+        if let known = directories[path] {
+          parent = known
+        } else {
+          parent = try parent.openOrMakeDirectory(component, permissions: 0o777)
+          directories[path] = parent
+        }
+      }
+      let file = try parent.openFile(
+        components[components.count - 1], .createNew(permissions: 0o666))
+      try file.writeAll(bytes)
+      try file.sync()
+    } catch { throw error.failure("cannot write \(tile.path)") }
+  }
+
+  func sync() throws(SystemError) {
+    for directory in directories.values { try directory.sync() }
+  }
+}

@@ -1,0 +1,102 @@
+import Failure
+import Manifest
+import MerkleTree
+import Storage
+import System
+
+/// A publisher's site on disk, by the paths of `SitePaths`.
+final class SiteDirectory: Sendable {
+  /// As the user wrote it.
+  let path: String
+  let root: any Directory
+
+  /// Holds what is being published; never served.
+  static let privateName = ".publish"
+  static let lockName = "lock"
+
+  init(_ path: String, _ fileSystem: any FileSystem, makes: Bool) throws(FetchFailure) {
+    self.path = path
+    do throws(SystemError) {
+      if makes { try fileSystem.makeDirectories(path, permissions: 0o777) }
+      root = try fileSystem.openDirectory(path)
+    } catch {
+      throw error.failure("cannot open the site \(path)")
+    }
+  }
+
+  /// Takes the lock of the site, for as long as the result lives.
+  ///
+  /// - Throws: `locked`.
+  func lock() throws(FetchFailure) -> SiteLock {
+    let file: any File
+    let own: any Directory
+    do throws(SystemError) {
+      own = try root.openOrMakeDirectory(Self.privateName, permissions: 0o700)
+      file = try own.openFile(Self.lockName, .create(permissions: 0o600))
+      if try file.tryLock() { return SiteLock(file: file, own: own) }
+    } catch {
+      throw error.failure("cannot lock the site \(path)")
+    }
+    throw FetchFailure(
+      .locked, "another fetchres publishes to \(path)", hint: "wait for it to end, then run again")
+  }
+
+  // MARK: Files by path
+
+  /// Opens the directory of `path` (components between slashes, the last one a file) and names the
+  /// file in it; nil if a directory on the way is missing and `makes` is false.
+  func locate(_ path: String, makes: Bool = false) throws(SystemError) -> (any Directory, String)? {
+    var components = path.split(separator: "/").map(String.init)
+    let name = components.removeLast()
+    var directory = root
+    for component in components {
+      if makes {
+        let status = try directory.statusIfPresent(component)
+        if status == nil {
+          try directory.makeDirectory(component, permissions: 0o777)
+          try directory.sync()
+        }
+      } else if try directory.statusIfPresent(component) == nil {
+        return nil
+      }
+      directory = try directory.openDirectory(component)
+    }
+    return (directory, name)
+  }
+
+  /// The content of a file of at most `limit` bytes; nil if it is not there.
+  func read(_ path: String, limit: Int) throws(FetchFailure) -> [UInt8]? {
+    do throws(SystemError) {
+      guard let (directory, name) = try locate(path),
+        try directory.statusIfPresent(name) != nil
+      else { return nil }
+      return try directory.readFile(name, limit: limit)
+    } catch {
+      throw error.failure("cannot read \(Path.join(self.path, path))")
+    }
+  }
+
+  /// The tile of the log or of a release, as it lies there; nil if it does not.
+  func tile(_ tile: TileAddress, of version: String? = nil) throws(FetchFailure) -> SuspectTile? {
+    let path = version.map { SitePaths.tile($0, tile) } ?? tile.path
+    guard let bytes = try read(path, limit: tile.byteCount) else { return nil }
+    return try SuspectTile(tile, bytes)
+  }
+
+  func has(_ path: String) throws(FetchFailure) -> Bool {
+    do throws(SystemError) {
+      guard let (directory, name) = try locate(path) else { return false }
+      return try directory.statusIfPresent(name) != nil
+    } catch {
+      throw error.failure("cannot look at \(Path.join(self.path, path))")
+    }
+  }
+}
+
+/// The lock on a site, held until the last reference goes.
+final class SiteLock: Sendable {
+  private let file: any File
+  let own: any Directory
+
+  init(file: any File, own: any Directory) { (self.file, self.own) = (file, own) }
+}

@@ -1,0 +1,158 @@
+import Crypto
+import Failure
+import Manifest
+import Storage
+import System
+
+/// The write-ahead record of one publish: the final bytes of every small file, durable in
+/// `<site>/.publish/` before any served name changes, so that a rerun completes it byte for byte.
+///
+/// `.publish/transaction` is text: `fetchres transaction v1`, then one line a step, in order:
+/// `head <n> <sha256> <path>` (the key's own record), `release <version>` (one rename of
+/// `releases/.new-<version>`), `immutable <n> <sha256> <path>`, `mutable <n> <sha256> <path>`; the
+/// bytes of step n are in `.publish/new/<n>`.
+struct SiteTransaction: Sendable, Equatable {
+  enum Step: Sendable, Equatable {
+    /// The last checkpoint that a key signed, kept beside the key.
+    case head(path: String, bytes: [UInt8])
+    case release(version: String)
+    case immutable(path: String, bytes: [UInt8])
+    case mutable(path: String, bytes: [UInt8])
+  }
+
+  var steps: [Step]
+
+  private static let firstLine = "fetchres transaction v1"
+  private static let planName = "transaction"
+  private static let stageName = "new"
+  private static let planLimit = 1 << 20
+  private static let fileLimit = 1 << 25
+
+  /// Makes the record durable. From then on the transaction will happen.
+  func stage(_ lock: SiteLock) throws(FetchFailure) {
+    do throws(SystemError) {
+      try lock.own.removeTree(Self.stageName)
+      let stage = try lock.own.openOrMakeDirectory(Self.stageName, permissions: 0o700)
+      var lines = [Self.firstLine]
+      for (number, step) in steps.enumerated() {
+        switch step {
+        case .release(let version):
+          lines.append("release \(version)")
+        case .head(let path, let bytes):
+          lines.append(try Self.stage("head", number, path, bytes, stage))
+        case .immutable(let path, let bytes):
+          lines.append(try Self.stage("immutable", number, path, bytes, stage))
+        case .mutable(let path, let bytes):
+          lines.append(try Self.stage("mutable", number, path, bytes, stage))
+        }
+      }
+      try stage.sync()
+      let text = lines.map { $0 + "\n" }.joined()
+      try lock.own.replaceFile(Self.planName, Array(text.utf8), permissions: 0o600)
+    } catch { throw error.failure("cannot record the publish") }
+  }
+
+  private static func stage(
+    _ word: String, _ number: Int, _ path: String, _ bytes: [UInt8], _ stage: any Directory
+  ) throws(SystemError) -> String {
+    let file = try stage.openFile("\(number)", .createNew(permissions: 0o600))
+    try file.writeAll(bytes)
+    try file.sync()
+    return "\(word) \(number) \(SHA256.digest(bytes)) \(path)"
+  }
+
+  /// The transaction that was recorded and not finished; nil if there is none.
+  static func pending(_ lock: SiteLock) throws(FetchFailure) -> SiteTransaction? {
+    let text: String? = try doing("cannot read the record of the unfinished publish") {
+      () throws(SystemError) in
+      guard try lock.own.statusIfPresent(planName) != nil else { return nil }
+      return String(decoding: try lock.own.readFile(planName, limit: planLimit), as: UTF8.self)
+    }
+    guard let text else { return nil }
+    let malformed = FetchFailure(
+      .ioError, "the record of the unfinished publish in .publish is damaged",
+      hint: "nothing was changed; restore it, or look at .publish/transaction by hand")
+    let lines = text.split(separator: "\n")
+    guard lines.first == Substring(firstLine), text.hasSuffix("\n") else { throw malformed }
+    var steps: [Step] = []
+    for line in lines.dropFirst() {
+      let parts = line.split(separator: " ", maxSplits: 3)
+      if parts.count == 2, parts[0] == "release" {
+        steps.append(.release(version: String(parts[1])))
+        continue
+      }
+      guard parts.count == 4, let number = Decimal.decode(parts[1]) else { throw malformed }
+      let bytes = try doing("cannot read step \(number) of the unfinished publish") {
+        () throws(SystemError) in
+        try lock.own.openDirectory(stageName).readFile("\(number)", limit: fileLimit)
+      }
+      guard SHA256.digest(bytes).description == parts[2] else { throw malformed }
+      let path = String(parts[3])
+      switch parts[0] {
+      case "head": steps.append(.head(path: path, bytes: bytes))
+      case "immutable": steps.append(.immutable(path: path, bytes: bytes))
+      case "mutable": steps.append(.mutable(path: path, bytes: bytes))
+      default: throw malformed
+      }
+    }
+    return SiteTransaction(steps: steps)
+  }
+
+  /// Performs every step, those that were performed before included, and forgets the record.
+  func complete(
+    _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem
+  ) throws(FetchFailure) {
+    for step in steps {
+      switch step {
+      case .head(let path, let bytes): try KeyHead(path: path).write(bytes, fileSystem)
+      case .release(let version): try appear(version, site)
+      case .immutable(let path, let bytes): try put(path, bytes, site)
+      case .mutable(let path, let bytes): try replace(path, bytes, site)
+      }
+    }
+    do throws(SystemError) {
+      try lock.own.remove(Self.planName)
+      try lock.own.sync()
+      try lock.own.removeTree(Self.stageName)
+    } catch { throw error.failure("cannot close the record of the publish") }
+  }
+
+  private func appear(_ version: String, _ site: SiteDirectory) throws(FetchFailure) {
+    do throws(SystemError) {
+      guard let (releases, name) = try site.locate(SitePaths.release(version)) else {
+        throw SystemError(SystemError.notFound, "rename", path: version)
+      }
+      let temporary = ReleaseBuilder.temporaryName(version)
+      if try releases.statusIfPresent(name) != nil,
+        try releases.statusIfPresent(temporary) == nil
+      {
+        return
+      }
+      try releases.rename(temporary, to: releases, name)
+      try releases.sync()
+    } catch { throw error.failure("cannot put the release \(version) into place") }
+  }
+
+  private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
+    if let there = try site.read(path, limit: Self.fileLimit) {
+      guard there == bytes else {
+        throw FetchFailure(
+          .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
+          hint: "nothing was overwritten; find out who wrote it")
+      }
+      return
+    }
+    try replace(path, bytes, site)
+  }
+
+  private func replace(
+    _ path: String, _ bytes: [UInt8], _ site: SiteDirectory
+  ) throws(FetchFailure) {
+    do throws(SystemError) {
+      guard let (directory, name) = try site.locate(path, makes: true) else {
+        preconditionFailure("Publishing: a directory was not made")
+      }
+      try directory.replaceFile(name, bytes)
+    } catch { throw error.failure("cannot write \(Path.join(site.path, path))") }
+  }
+}

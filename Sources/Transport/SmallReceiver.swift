@@ -1,0 +1,72 @@
+import Failure
+import System
+
+/// A small response, whole.
+package struct SmallResponse: Sendable {
+  package var head: ResponseHead
+  package var body: [UInt8]
+}
+
+/// Collects the body of a small response with status 200, within a bound.
+package final class SmallReceiver: ResponseReceiver, @unchecked Sendable {
+  // Unchecked: touched on the transport's thread alone.
+  private let limit: Int
+  private let report: @Sendable (Result<SmallResponse, FetchFailure>) -> Void
+  private var head: ResponseHead?
+  private var body: [UInt8] = []
+
+  /// - Parameter limit: the largest body in bytes; one byte more ends the transfer.
+  package init(
+    limit: Int, report: @escaping @Sendable (Result<SmallResponse, FetchFailure>) -> Void
+  ) {
+    (self.limit, self.report) = (limit, report)
+  }
+
+  package func receive(head: ResponseHead) throws(FetchFailure) {
+    try head.checkStatus(200)
+    try head.checkEncoding()
+    if let length = head.contentLength, length > Int64(limit) { throw tooLarge(head.summary) }
+    self.head = head
+  }
+
+  package func receive(body bytes: UnsafeRawBufferPointer) -> BodyAnswer {
+    guard body.count + bytes.count <= limit else {
+      return .refuse(tooLarge(head?.summary ?? "a body"))
+    }
+    body.append(contentsOf: bytes)
+    return .taken
+  }
+
+  package func finish(_ failure: FetchFailure?) {
+    if let failure { return report(.failure(failure)) }
+    guard let head else {
+      return report(.failure(FetchFailure(.truncated, "the server sent no answer")))
+    }
+    report(.success(SmallResponse(head: head, body: body)))
+  }
+
+  private func tooLarge(_ what: String) -> FetchFailure {
+    FetchFailure(.tooLarge, "the server answered \(what), where at most \(limit) bytes belong")
+  }
+}
+
+extension Transport {
+  /// Asks for a small file and waits for it.
+  ///
+  /// - Parameter limit: the largest body in bytes.
+  package func fetch(
+    _ request: Request, limit: Int, _ interruption: Interruption
+  ) throws(FetchFailure) -> SmallResponse {
+    let result = Monitor<Result<SmallResponse, FetchFailure>?>(nil)
+    let observer = interruption.observe { signal in
+      result.change { $0 = $0 ?? .failure(Interruption.failure(signal)) }
+    }
+    defer { observer.end() }
+    let transfer = start(
+      request, SmallReceiver(limit: limit) { got in result.change { $0 = $0 ?? got } })
+    let outcome = result.wait { $0 }
+    if interruption.signal != nil { cancel(transfer) }
+    guard let outcome else { preconditionFailure("Transport: a wait without a deadline ended") }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,97 @@
+import Failure
+import Publishing
+import SignedNote
+import Storage
+import System
+
+/// `fetchres publish`.
+enum PublishCommand {
+  static let spec = CommandSpec(
+    name: "publish", operands: "FILE --site DIR --version V --key FILE [option…]",
+    summary: "Put a new version of a resource into a site that any static server can serve.",
+    options: [
+      OptionSpec("--site", "DIR", "the site; made where it is not there"),
+      OptionSpec("--version", "V", "the name of the version; it never changes again"),
+      OptionSpec("--key", "FILE", repeats: true, "secret key; the first signs, others co-sign"),
+      OptionSpec("--block-size", "SIZE", "default: from 1M, at most 65,536 blocks"),
+      OptionSpec("--expires", "DATE", "RFC 3339 or +90d: clients refuse it from then on"),
+      OptionSpec("--mirror", "URL", repeats: true, "a base that serves the same site"),
+      OptionSpec("--next-key", "VKEY", "the public key that will follow this one"),
+      OptionSpec("--link", "hard-link the file instead of copying, and make it read-only"),
+      OptionSpec("--as", "NAME", "its name in the site"),
+      OptionSpec("--force-unannounced-key", "sign with a key that the last one did not announce"),
+    ],
+    notes: """
+      Back up the key file and the record beside it (FILE.head): whoever loses them cannot publish,
+      whoever steals the key can.
+      """,
+    operandCount: 1...1, run: run)
+
+  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    func required(_ option: String) throws(FetchFailure) -> String {
+      guard let value = arguments.value(option) else {
+        throw FetchFailure(
+          .usage, "publish needs \(option)", hint: "usage: fetchres publish \(spec.operands)")
+      }
+      return value
+    }
+    var request = PublishRequest(
+      file: arguments.operands[0], site: try required("--site"), version: try required("--version"),
+      keyFiles: arguments.all("--key"))
+    _ = try required("--key")
+    request.blockSize = try arguments.parse("--block-size", "size", Quantities.size)
+    let now = UTCDate(seconds: Clocks.wall())
+    request.expires = try arguments.parse("--expires", "date") { Quantities.date($0, now: now) }
+    request.mirrors = arguments.all("--mirror")
+    request.nextKey = try arguments.parse("--next-key", "public key") { NoteKey($0) }
+    request.links = arguments.has("--link")
+    request.name = arguments.value("--as")
+    request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
+
+    let result = try Publisher { Talk.note($0) }.publish(request)
+    let manifest = result.manifest
+    if result.wasThere {
+      Talk.note("version \(manifest.version) is published with this content already; nothing changed")
+    } else {
+      Talk.note(
+        "published \(manifest.origin) \(manifest.version) as release \(manifest.release): "
+          + "\(manifest.layout.size) bytes in \(manifest.layout.count) blocks")
+    }
+    return 0
+  }
+}
+
+/// `fetchres keygen`.
+enum KeygenCommand {
+  static let spec = CommandSpec(
+    name: "keygen", operands: "ORIGIN [--out FILE] [--next FILE]",
+    summary: "Make a secret key for an origin, and print the public key that users need.",
+    options: [
+      OptionSpec("--out", "FILE", "where the secret key goes; default: ORIGIN's last part + .key"),
+      OptionSpec("--next", "FILE", "make the key that will follow it too"),
+    ],
+    notes: """
+      An origin names a resource, such as maps.example.com/world; it needs no server behind it.
+      With --next, publish the first release with --next-key and the text that is printed for it.
+      """,
+    operandCount: 1...1, run: run)
+
+  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let name = arguments.operands[0]
+    guard let origin = Origin(name) else {
+      throw FetchFailure(
+        .usage, "'\(name)' is no origin",
+        hint: "1 to 200 of a-z 0-9 . - _ : / such as maps.example.com/world")
+    }
+    let fileSystem = RealFileSystem()
+    let path = arguments.value("--out") ?? "\(origin.directoryName).key"
+    let key = try KeyFile.generate(origin, at: path, fileSystem)
+    Talk.note("the secret key is in \(path): keep it, and a copy where you cannot lose it")
+    if let nextPath = arguments.value("--next") {
+      let next = try KeyFile.generate(origin, at: nextPath, fileSystem)
+      Talk.note("the next key is in \(nextPath); announce it with --next-key \(next)")
+    }
+    print(key)
+    return 0
+  }
+}

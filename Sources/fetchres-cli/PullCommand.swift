@@ -1,0 +1,139 @@
+import Failure
+import FetchResKit
+import Storage
+import System
+
+/// `fetchres pull`.
+enum PullCommand {
+  static let spec = CommandSpec(
+    name: "pull", operands: "URL [option…]",
+    summary: "Fetch the newest version of a resource, or go on where an earlier run stopped.",
+    options: [
+      OptionSpec("-d", "DIR", "where it lives; default: last component of the origin"),
+      OptionSpec("-o", "FILE", "put a copy there; - streams it to standard output"),
+      OptionSpec("--key", "VKEY", repeats: true, "public key to trust; @FILE reads it"),
+      OptionSpec("--origin", "NAME", "the origin that is expected"),
+      OptionSpec("--offline", "use the disk alone"),
+      OptionSpec("--connections", "N", "at most N at a time; default 8"),
+      OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
+      OptionSpec("--connect-timeout", "TIME", "default 10s"),
+      OptionSpec("--first-byte-timeout", "TIME", "default 30s"),
+      OptionSpec("--stall", "RATE/TIME", "give a transfer up below this; default 1K/20s"),
+      OptionSpec("--give-up-after", "TIME", "end after this long without a block; default 10m"),
+      OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
+      OptionSpec("--keep", "N", "keep N complete versions; default all"),
+      OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
+      OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
+      OptionSpec("--state-dir", "DIR", "where own records are kept"),
+      OptionSpec("--json", "one JSON object a line on standard output"),
+      OptionSpec("--quiet", letter: "-q", "say nothing but errors"),
+      OptionSpec("--verbose", letter: "-v", "say more"),
+      OptionSpec("--progress", "show progress even if standard error is no terminal"),
+    ],
+    notes: """
+      Prints the path of the finished file. Every block is verified against the signed manifest
+      before it is written. TIME: digits with s m h d. SIZE and RATE: digits with K M G T.
+      """,
+    operandCount: 1...1, run: run)
+
+  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let view = try ProgressView(arguments)
+    let interruption = Interruption()
+    do throws(FetchFailure) {
+      let request = try request(arguments)
+      if request.output == "-", arguments.has("--json") {
+        throw FetchFailure(.usage, "-o - and --json both want standard output")
+      }
+      _ = Signals { interruption.raise($0) }
+      let session = PullSession(request, interruption: interruption) { view.show($0) }
+      let result = try session.run()
+      view.complete(result)
+      return 0
+    } catch {
+      view.fail(error)
+      return error.exitCode
+    }
+  }
+
+  private static func request(_ arguments: ParsedArguments) throws(FetchFailure) -> PullRequest {
+    var request = PullRequest(url: arguments.operands[0])
+    request.directory = arguments.value("-d")
+    request.output = arguments.value("-o")
+    for key in arguments.all("--key") { request.keys += try texts(key, "--key") }
+    request.origin = arguments.value("--origin")
+    request.offline = arguments.has("--offline")
+    if let value = try arguments.parse("--connections", "number", Quantities.count) {
+      guard value > 0 else { throw FetchFailure(.usage, "--connections has to be at least 1") }
+      request.connections = value
+    }
+    request.memory = try arguments.parse("--memory", "size", Quantities.size) ?? request.memory
+    request.connectTimeout =
+      try arguments.parse("--connect-timeout", "time", Quantities.time) ?? request.connectTimeout
+    request.firstByteTimeout =
+      try arguments.parse("--first-byte-timeout", "time", Quantities.time)
+      ?? request.firstByteTimeout
+    if let stall = try arguments.parse("--stall", "rate and time", Quantities.stall) {
+      (request.stallRate, request.stallWindow) = stall
+    }
+    request.giveUpAfter =
+      try arguments.parse("--give-up-after", "time", Quantities.time) ?? request.giveUpAfter
+    request.onNewVersion =
+      try arguments.parse("--on-new-version", "policy") {
+        PullRequest.NewVersionPolicy(rawValue: $0)
+      } ?? .continue
+    request.keep = try arguments.parse("--keep", "number") { text in
+      Quantities.count(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+    for header in arguments.all("--header") { request.headers += try headers(header) }
+    request.certificateFile = arguments.value("--cacert")
+    if let file = request.certificateFile { try checkReadable(file) }
+    request.stateDirectory = arguments.value("--state-dir")
+    return request
+  }
+
+  private static func headers(_ given: String) throws(FetchFailure) -> [String] {
+    let headers = try texts(given, "--header")
+    for header in headers {
+      guard let colon = header.firstIndex(of: ":"), colon != header.startIndex,
+        header.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+      else {
+        // Not quoted: it may hold a secret.
+        throw FetchFailure(.usage, "--header takes 'Name: value'")
+      }
+    }
+    if !given.hasPrefix("@"), headers.contains(where: isSecret) {
+      Talk.warning("a secret on the command line can be seen by others; --header @FILE reads it")
+    }
+    return headers
+  }
+
+  private static func isSecret(_ header: String) -> Bool {
+    let name = header.prefix { $0 != ":" }.lowercased()
+    return ["authorization", "cookie", "proxy-authorization"].contains(name)
+      || name.contains("token") || name.contains("key") || name.contains("secret")
+  }
+
+  /// The text itself, or the non-empty lines of the file behind an `@`.
+  private static func texts(_ given: String, _ option: String) throws(FetchFailure) -> [String] {
+    guard given.hasPrefix("@") else { return [given] }
+    let path = String(given.dropFirst())
+    let bytes = try doing("cannot read \(path) for \(option)") { () throws(SystemError) in
+      try RealFileSystem().openFile(path).readAll(path, limit: 65_536)
+    }
+    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+      .map { trimmed($0) }.filter { !$0.isEmpty }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+
+  private static func checkReadable(_ path: String) throws(FetchFailure) {
+    do throws(SystemError) { _ = try RealFileSystem().openFile(path) } catch {
+      throw FetchFailure(.usage, "cannot read the certificates \(path): \(error.reason)")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Failure
+import System
+
+/// What is said to people: on standard error, one sentence a line.
+enum Talk {
+  static func error(_ failure: FetchFailure) {
+    let source = failure.source.map { " (\($0))" } ?? ""
+    line("error: \(failure.message)\(source)")
+    if let hint = failure.hint { line("hint: \(hint)") }
+  }
+
+  static func warning(_ message: String) { line("warning: \(message)") }
+
+  static func note(_ message: String) { line(message) }
+
+  static func line(_ text: String) {
+    // Text may quote a server: control characters would speak to the terminal.
+    let clean = String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    try? Terminal.standardError.write("fetchres: \(clean)\n")
+  }
+}
+
+/// One line of JSON, its members in the order given.
+struct JSONLine {
+  private var members: [String] = []
+
+  init(_ event: String) { add("event", event) }
+
+  init() {}
+
+  mutating func add(_ name: String, _ value: String?) {
+    if let value { members.append("\(Self.quoted(name)):\(Self.quoted(value))") }
+  }
+
+  mutating func add(_ name: String, _ value: Int64?) {
+    if let value { members.append("\(Self.quoted(name)):\(value)") }
+  }
+
+  mutating func add(_ name: String, _ value: Bool) {
+    members.append("\(Self.quoted(name)):\(value)")
+  }
+
+  mutating func add(_ name: String, _ values: [JSONLine]) {
+    members.append("\(Self.quoted(name)):[\(values.map(\.text).joined(separator: ","))]")
+  }
+
+  mutating func add(_ failure: FetchFailure) {
+    add("category", failure.category.rawValue)
+    add("message", failure.message)
+    add("hint", failure.hint)
+    add("source", failure.source)
+    add("block", failure.block)
+    add("httpStatus", failure.httpStatus.map(Int64.init))
+  }
+
+  var text: String { "{\(members.joined(separator: ","))}" }
+
+  func print() { try? Terminal.standardOutput.write(text + "\n") }
+
+  static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "\n": quoted += "\\n"
+      case _ where scalar.properties.generalCategory == .control:
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}

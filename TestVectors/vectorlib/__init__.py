@@ -1,0 +1,1 @@
+"""Independent implementation of the fetchres formats, used only to make test vectors."""
