@@ -265,7 +265,8 @@ package final class Downloader {
       scheduler.verified(blocks, span: outcome.span, now: now)
       let bytes = layout.bytes(of: blocks)
       if outcome.span == nil { resumedBytes += bytes.upperBound - bytes.lowerBound }
-      if outcome.span != nil || journalled.count(in: blocks) != blocks.upperBound - blocks.lowerBound
+      if outcome.span != nil
+        || journalled.count(in: blocks) != blocks.upperBound - blocks.lowerBound
       {
         committer.add(blocks, bytes: bytes.count, now: now)
       }
@@ -303,7 +304,8 @@ package final class Downloader {
     nextReport = now + 0.2
     let verified = scheduler.verified
     let lastIsDone = layout.count > 0 && verified.contains(layout.count - 1)
-    let bytes = verified.count * layout.blockSize
+    let bytes =
+      verified.count * layout.blockSize
       - (lastIsDone ? layout.blockSize - Int64(layout.length(of: layout.count - 1)) : 0)
     report(
       .progress(

@@ -250,7 +250,8 @@ package final class ResourceDirectory: Sendable {
       try directory.sync()
     } catch {
       throw error.failure(
-        "cannot take back the incomplete \(Path.join(path, manifest.version)); move it away and run again")
+        "cannot take back the incomplete \(Path.join(path, manifest.version)); move it away and run again"
+      )
     }
   }
 

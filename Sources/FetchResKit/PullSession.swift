@@ -122,7 +122,9 @@ package struct PullSession {
         size: manifest.layout.size, blocks: manifest.layout.count))
 
     let directory: ResourceDirectory
-    if let existing { directory = existing } else {
+    if let existing {
+      directory = existing
+    } else {
       directory = try ResourceDirectory.make(path, fileSystem)
     }
     let lock: DirectoryLock
@@ -131,8 +133,7 @@ package struct PullSession {
     state.remember(
       StateDirectory.Site(origin: expected.origin, directory: absolute(path)), of: site.base)
 
-    if let result = try resultIfComplete(newest, in: directory, pinned: site.pinnedVersion != nil)
-    {
+    if let result = try resultIfComplete(newest, in: directory, pinned: site.pinnedVersion != nil) {
       return result
     }
     let chosen = try choose(newest, in: directory, expected, pinned: site.pinnedVersion != nil)

@@ -99,7 +99,8 @@ struct BlockHasher {
   private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.first == 0 else { return bytes.isEmpty }
     let words = bytes.count / 8
-    for word in 0..<words where bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self) != 0 {
+    for word in 0..<words where bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self) != 0
+    {
       return false
     }
     return bytes[(words * 8)...].allSatisfy { $0 == 0 }

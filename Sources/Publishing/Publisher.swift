@@ -76,7 +76,9 @@ package struct Publisher {
     }
     let history = try History(site, keys, fileSystem)
     if history.adoptsHead {
-      report("the key has no record yet: the site's checkpoint becomes its head, which protects from now on")
+      report(
+        "the key has no record yet: the site's checkpoint becomes its head, which protects from now on"
+      )
     }
     let newest = try newestManifest(site, history, first.key.key)
 

@@ -14,7 +14,8 @@ package struct SiteProof {
 
   /// - Throws: `usage` for a version or an index that the site does not have, `tile-invalid`.
   package init(
-    site path: String, version: String, index: Int64, _ fileSystem: any FileSystem = RealFileSystem()
+    site path: String, version: String, index: Int64,
+    _ fileSystem: any FileSystem = RealFileSystem()
   ) throws(FetchFailure) {
     let site = try SiteDirectory(path, fileSystem, makes: false)
     guard Manifest.isVersion(version),

@@ -8,10 +8,6 @@ package protocol FileSystem: Sendable {
   /// Opens a directory at a path as the user wrote it. - Throws: `ENOENT`, `ENOTDIR`, …
   func openDirectory(_ path: String) throws(SystemError) -> any Directory
 
-  /// Creates the directory at a path as the user wrote it, and those above it; one that exists is
-  /// fine. `ENOTDIR` if anything else is there.
-  func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError)
-
   /// Opens a file at a path as the user wrote it, for reading.
   func openFile(_ path: String) throws(SystemError) -> any File
 }
@@ -85,4 +81,35 @@ package protocol File: AnyObject, Sendable {
   /// Sets access and modification time, in seconds since 1970.
   func setModified(seconds: Int64) throws(SystemError)
   func setPermissions(_ permissions: UInt32) throws(SystemError)
+}
+
+extension FileSystem {
+  /// Creates the directory at a path as the user wrote it, and those above it, all of them durable;
+  /// one that exists is fine. `ENOTDIR` if anything else is there.
+  package func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError) {
+    do throws(SystemError) {
+      _ = try openDirectory(path)
+      return
+    } catch {
+      guard error.code == SystemError.notFound else { throw error }
+    }
+    let parentPath = Path.parent(path)
+    guard parentPath != path else { throw SystemError(SystemError.notFound, "open", path: path) }
+    try makeDirectories(parentPath, permissions: permissions)
+    let name = Path.name(path)
+    // These are there once what they are seen from is.
+    if name == "." || name == ".." { return }
+    let parent = try openDirectory(parentPath)
+    do throws(SystemError) {
+      try parent.makeDirectory(name, permissions: permissions)
+      try parent.sync()
+    } catch {
+      // Another process may have made it in between.
+      guard error.code == SystemError.exists else { throw error }
+      let kind = try parent.status(name).kind
+      guard kind == .directory else {
+        throw SystemError(SystemError.notDirectory, "mkdirat", path: path)
+      }
+    }
+  }
 }

@@ -8,10 +8,6 @@ package struct RealFileSystem: FileSystem {
     RealDirectory(try Descriptor.open(path, Descriptor.readOnly | Descriptor.directory))
   }
 
-  package func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError) {
-    try Descriptor.makeDirectories(path, permissions: permissions)
-  }
-
   package func openFile(_ path: String) throws(SystemError) -> any File {
     RealFile(try Descriptor.open(path, Descriptor.readOnly))
   }

@@ -96,30 +96,6 @@ extension Descriptor {
   package func freeBytes() throws(SystemError) -> Int64 {
     try retryingInterrupts("fstatvfs") { fetchres_free_bytes(number) }
   }
-
-  /// Creates a directory at a path as the user wrote it, and those above it that are missing.
-  ///
-  /// - Throws: `ENOTDIR` if anything but a directory is there already.
-  package static func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError) {
-    do { return try makeDirectory(at: path, permissions: permissions) } catch {
-      let parent = Path.parent(path)
-      guard error.code == ENOENT, parent != path else { throw error }
-      try makeDirectories(parent, permissions: permissions)
-    }
-    try makeDirectory(at: path, permissions: permissions)
-  }
-
-  private static func makeDirectory(at path: String, permissions: UInt32) throws(SystemError) {
-    do {
-      _ = try retryingInterrupts("mkdir", path: path) { mkdir(path, mode_t(permissions)) }
-    } catch {
-      guard error.code == EEXIST else { throw error }
-      var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-        throw SystemError(ENOTDIR, "mkdir", path: path)
-      }
-    }
-  }
 }
 
 /// Paths as text.

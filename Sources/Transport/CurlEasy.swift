@@ -54,11 +54,13 @@ final class CurlEasy {
     set(CURLOPT_PRIVATE, pointer: context)
     set(CURLOPT_HEADERDATA, pointer: context)
     set(CURLOPT_WRITEDATA, pointer: context)
-    _ = fetchres_curl_set_data_callback(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+    _ = fetchres_curl_set_data_callback(handle, CURLOPT_HEADERFUNCTION) {
+      bytes, size, count, context in
       Unmanaged<CurlTransfer>.fromOpaque(context!).takeUnretainedValue()
         .receiveHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
     }
-    _ = fetchres_curl_set_data_callback(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+    _ = fetchres_curl_set_data_callback(handle, CURLOPT_WRITEFUNCTION) {
+      bytes, size, count, context in
       Unmanaged<CurlTransfer>.fromOpaque(context!).takeUnretainedValue()
         .receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
     }

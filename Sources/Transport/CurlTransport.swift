@@ -36,12 +36,15 @@ package final class CurlTransport: Transport {
       multi.pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     thread = Monitor(nil)
     let loop = WorkThread("curl") { [policy, mailbox] in
-      Loop(multi: multi.pointer, policy: policy, takeMail: {
-        mailbox.look { mail in
-          defer { mail = Mailbox(stops: mail.stops, nextID: mail.nextID) }
-          return mail
+      Loop(
+        multi: multi.pointer, policy: policy,
+        takeMail: {
+          mailbox.look { mail in
+            defer { mail = Mailbox(stops: mail.stops, nextID: mail.nextID) }
+            return mail
+          }
         }
-      }).run()
+      ).run()
     }
     thread.change { $0 = loop }
   }
@@ -70,10 +73,12 @@ package final class CurlTransport: Transport {
   }
 
   package func stop() {
-    guard let running = thread.change({ thread in
-      defer { thread = nil }
-      return thread
-    }) else { return }
+    guard
+      let running = thread.change({ thread in
+        defer { thread = nil }
+        return thread
+      })
+    else { return }
     mailbox.look { $0.stops = true }
     curl_multi_wakeup(multi.pointer)
     running.join()

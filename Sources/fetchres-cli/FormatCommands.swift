@@ -29,7 +29,8 @@ enum InspectCommand {
     }
     let manifest = try Manifest(selfSigned: bytes)
     try? Terminal.standardOutput.write(manifest.text)
-    Talk.note("signed by the key that it names, \(manifest.key); nobody has said that it is trusted")
+    Talk.note(
+      "signed by the key that it names, \(manifest.key); nobody has said that it is trusted")
     return 0
   }
 }
@@ -69,7 +70,9 @@ enum ProofCommand {
       throw FetchFailure(.usage, "'\(index)' is no block index")
     }
     let proof = try SiteProof(site: site, version: version, index: index)
-    print("--index \(index) --count \(proof.count) --root \(proof.root) --leaf \(proof.leaf)", terminator: "")
+    print(
+      "--index \(index) --count \(proof.count) --root \(proof.root) --leaf \(proof.leaf)",
+      terminator: "")
     for sibling in proof.siblings { print(" --sibling \(sibling)", terminator: "") }
     print()
     return 0

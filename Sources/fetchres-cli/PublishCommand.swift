@@ -51,7 +51,8 @@ enum PublishCommand {
     let result = try Publisher { Talk.note($0) }.publish(request)
     let manifest = result.manifest
     if result.wasThere {
-      Talk.note("version \(manifest.version) is published with this content already; nothing changed")
+      Talk.note(
+        "version \(manifest.version) is published with this content already; nothing changed")
     } else {
       Talk.note(
         "published \(manifest.origin) \(manifest.version) as release \(manifest.release): "

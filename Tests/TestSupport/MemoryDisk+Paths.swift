@@ -8,30 +8,6 @@ extension MemoryDisk {
     return try resolve(path, from: Self.root, &links)
   }
 
-  /// The first directory on the way that has to be made, or nil if all are there.
-  func firstMissingDirectory(
-    of path: String
-  ) throws(SystemError) -> (parent: Node, name: String, path: String)? {
-    guard !path.isEmpty else { throw SystemError(ENOENT, "mkdir", path: path) }
-    var (node, links, walked) = (Self.root, 0, path.hasPrefix("/") ? "/" : "")
-    for part in path.split(separator: "/") {
-      let name = String(part)
-      walked = Path.join(walked, name)
-      let next: Node
-      do throws(SystemError) { next = try step(name, from: node, &links) } catch {
-        // A name that leads nowhere is taken all the same.
-        guard error.code == ENOENT, directories[node]!.entries[name] == nil else {
-          throw error.code == ENOENT ? SystemError(ENOTDIR, "mkdir", path: walked) : error
-        }
-        try Self.checkComponent(name)
-        return (node, name, walked)
-      }
-      guard isDirectory(next) else { throw SystemError(ENOTDIR, "mkdir", path: walked) }
-      node = next
-    }
-    return nil
-  }
-
   private func resolve(
     _ path: String, from start: Node, _ links: inout Int
   ) throws(SystemError) -> Node {

@@ -164,24 +164,6 @@ package final class MemoryFileSystem: FileSystem {
     return MemoryDirectory(self, node, path)
   }
 
-  package func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError) {
-    while let missing = try inspect(
-      "mkdir",
-      { disk throws(SystemError) in
-        try disk.firstMissingDirectory(of: path)
-      })
-    {
-      do throws(SystemError) {
-        try perform(.makeDirectory, missing.path) { disk throws(SystemError) in
-          try disk.makeDirectory(missing.name, in: missing.parent, permissions)
-        }
-      } catch {
-        // Another thread may have made it in between.
-        if error.code != EEXIST { throw error }
-      }
-    }
-  }
-
   package func openFile(_ path: String) throws(SystemError) -> any File {
     let handle = try inspect("open") { disk throws(SystemError) in
       disk.open(try disk.resolve(path))

@@ -50,6 +50,10 @@ final class MemoryDirectory: Directory {
     }
   }
 
+  func status() throws(SystemError) -> FileStatus {
+    try fileSystem.inspect("fstat") { disk throws(SystemError) in disk.status(node) }
+  }
+
   func entries() throws(SystemError) -> [String] {
     try fileSystem.inspect("readdir") { disk throws(SystemError) in disk.entries(of: node) }
   }
