@@ -1,4 +1,5 @@
 import Crypto
+import Failure
 import MerkleTree
 import Testing
 
@@ -69,5 +70,23 @@ import Testing
     for leaf in after.leaves.dropFirst(count) { builder.append(leaf) { tiles[$0] = $1 } }
     #expect(builder.finish { tiles[$0] = $1 } == after.root)
     #expect(tiles == after.tiles)
+  }
+
+  /// The leaves of the original test of RFC 6962 implementations, with their published roots.
+  @Test func `the reference leaves of RFC 6962 have their roots`() {
+    let entries = [
+      "", "00", "10", "2021", "3031", "40414243", "5051525354555657",
+      "606162636465666768696a6b6c6d6e6f",
+    ]
+    var hasher = TreeHasher()
+    var builder = TreeBuilder()
+    var roots: [String] = []
+    for entry in entries {
+      builder.append(hasher.leaf(Hex.decode(entry) ?? [])) { _, _ in }
+      roots.append(builder.root().description)
+    }
+    #expect(roots[2] == "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77")
+    #expect(roots[4] == "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4")
+    #expect(roots[7] == "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328")
   }
 }
