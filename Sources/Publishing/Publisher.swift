@@ -320,7 +320,7 @@ private struct History {
     }
     let manifest = try Manifest(selfSigned: bytes)
     let checkpoint = try Checkpoint(try SignedNote(note).verify([manifest.key]))
-    guard checkpoint.origin == manifest.origin.name else {
+    guard checkpoint.origin == manifest.origin else {
       throw FetchFailure(
         .originMismatch, "the site's checkpoint is that of \(checkpoint.origin)")
     }
