@@ -33,12 +33,38 @@ final class SiteDirectory: Sendable {
     do throws(SystemError) {
       own = try root.openOrMakeDirectory(Self.privateName, permissions: 0o700)
       file = try own.openFile(Self.lockName, .create(permissions: 0o600))
-      if try file.tryLock() { return SiteLock(file: file, own: own) }
+      guard try file.tryLock() else {
+        throw SystemError(SystemError.exists, "flock")
+      }
     } catch {
+      if error.code == SystemError.exists, error.call == "flock" {
+        throw FetchFailure(
+          .locked, "another fetchres publishes to \(path)",
+          hint: "wait for it to end, then run again")
+      }
       throw error.failure("cannot lock the site \(path)")
     }
-    throw FetchFailure(
-      .locked, "another fetchres publishes to \(path)", hint: "wait for it to end, then run again")
+    try probe(own)
+    return SiteLock(file: file, own: own)
+  }
+
+  /// Finds out, instead of guessing, whether this file system has what a publish stands on: files and
+  /// directories that can be made durable, and a rename that replaces.
+  private func probe(_ own: any Directory) throws(FetchFailure) {
+    let name = "probe"
+    do throws(SystemError) {
+      for content in ["one\n", "two\n"] { try own.replaceFile(name, Array(content.utf8)) }
+      guard try own.readFile(name, limit: 16) == Array("two\n".utf8) else {
+        throw SystemError(SystemError.inputOutput, "rename")
+      }
+      try own.remove(name)
+    } catch {
+      guard error.category == .ioError else { throw error.failure("cannot write in \(path)") }
+      throw FetchFailure(
+        .ioError,
+        "the file system of \(path) lacks what a publish stands on: \(error.reason) (\(error.call))",
+        hint: "publish to a local file system, and upload from there")
+    }
   }
 
   // MARK: Files by path

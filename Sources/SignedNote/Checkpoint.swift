@@ -8,6 +8,9 @@ public struct Checkpoint: Sendable, Hashable {
   public let size: Int64
   public let root: Digest
 
+  /// The largest note of a checkpoint that is read: 64 KiB.
+  public static let maximumByteCount = 65_536
+
   public init(origin: Origin, size: Int64, root: Digest) {
     (self.origin, self.size, self.root) = (origin, size, root)
   }
