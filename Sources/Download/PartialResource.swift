@@ -115,6 +115,13 @@ package final class PartialResource: Sendable {
     buffer[start...].initializeMemory(as: UInt8.self, repeating: 0)
   }
 
+  /// The file that is put together, to be read.
+  package func openBlocks() throws(FetchFailure) -> any File {
+    try doing("cannot read the verified blocks") { () throws(SystemError) in
+      try directory.openFile(Self.blocksName, .read)
+    }
+  }
+
   /// Makes what was written durable, then says so in the journal.
   package func commit(_ ranges: [Range<Int64>]) throws(FetchFailure) {
     do throws(SystemError) {

@@ -100,7 +100,7 @@ package struct PullSession {
     let existing = try ResourceDirectory(path, fileSystem)
     let early = try existing?.origin() == nil ? nil : existing?.lock()
 
-    let fetch = ManifestFetch(
+    let fetch = SmallFetch(
       transport: transport, retry: limits.retry, interruption: interruption, report: report)
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
       try fetch.run(site.manifestURL) { bytes throws(FetchFailure) in

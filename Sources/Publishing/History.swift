@@ -8,8 +8,8 @@ import Storage
 struct History {
   /// The verified head of the site's log; nil for a site without one.
   let checkpoint: Checkpoint?
-  /// Whether a key had no record of its own, so that the site's checkpoint counts.
-  let adoptsHead: Bool
+  /// Sentences for the user about records that are not as a single machine leaves them.
+  let remarks: [String]
 
   /// - Throws: `rollback` where the site is older than what the key signed, `fork` where it is another
   ///   history, `unknown-key` where the key never signed the site.
@@ -20,16 +20,26 @@ struct History {
     var checkpoint: Checkpoint?
     if let note { checkpoint = try Self.siteCheckpoint(note, site) }
     self.checkpoint = checkpoint
-    var adopts = false
+    var remarks: [String] = []
     for file in keys {
       guard let head = try KeyHead(keyFile: file.path).read(fileSystem) else {
-        adopts = adopts || checkpoint != nil
+        if checkpoint != nil {
+          remarks.append(
+            "\(file.path) has no record yet: the site's checkpoint becomes its head, "
+              + "which protects from now on")
+        }
         continue
       }
       let signed = try Checkpoint(try SignedNote(head).verify([file.key.key]))
       try Self.check(signed, against: checkpoint, site)
+      if let checkpoint, checkpoint.size > signed.size {
+        remarks.append(
+          "the site has \(checkpoint.size - signed.size) releases more than the record of "
+            + "\(file.path) knows: they were signed on another machine, and extend what it signed here"
+        )
+      }
     }
-    adoptsHead = adopts
+    self.remarks = remarks
   }
 
   /// The checkpoint of the site, under the key that its newest manifest names.
@@ -57,8 +67,8 @@ struct History {
     guard let site else {
       throw FetchFailure(
         .rollback,
-        "this key has signed \(signed.size) releases, and the site \(directory.path) has none",
-        hint: recover)
+        "this key has signed \(signed.size) releases, and the site \(directory.path) has none: "
+          + "the site is lost, or this is another one", hint: recover)
     }
     guard site.size >= signed.size else {
       throw FetchFailure(
@@ -68,16 +78,16 @@ struct History {
     }
     guard site.size > signed.size || site.root == signed.root else {
       throw FetchFailure(
-        .fork, "the site \(directory.path) holds another history than the one this key signed",
+        .fork,
+        "the site \(directory.path) holds another history than the one this key signed: "
+          + "the key was used on two machines that did not know of each other, or the site was mixed up",
         hint: recover)
     }
     guard site.size > signed.size else { return }
     // The key was used elsewhere: its longer history has to be an extension of what it signed here.
     var tree = try AuthenticatedTree(count: site.size, root: site.root)
-    try SiteTiles(directory).authenticate(&tree, leaves: signed.size - 1..<signed.size)
-    try SiteTiles(directory).authenticate(&tree, leaves: site.size - 1..<site.size)
-    let proof = ConsistencyProof.make(size1: signed.size, shape: tree.shape) { level, index in
-      tree.node(level: level, index: index)
+    let proof = try tree.consistencyProof(from: signed.size) { tile throws(FetchFailure) in
+      try directory.presentTile(tile)
     }
     try ConsistencyProof.verify(
       size1: signed.size, root1: signed.root.bytes, size2: site.size, root2: site.root.bytes,

@@ -61,10 +61,12 @@ package struct LogVerification {
       guard SHA256.digest(note) == state.entry else {
         throw difference(.notLogged, path, "is not the last entry of this version in the log")
       }
-      guard try verifyRelease(state.manifest, isNewest: version == last.version) else {
-        summary.pruned.append(version)
-        continue
+      guard try !ReleaseVerification(site: site).run(state.manifest) else { continue }
+      guard version != last.version else {
+        throw difference(
+          .blockMismatch, SitePaths.file(version, state.manifest.file), "is missing")
       }
+      summary.pruned.append(version)
     }
     return summary
   }
@@ -133,7 +135,8 @@ package struct LogVerification {
       throw difference(
         .keyChange, "entry \(index)", "says since \(manifest.since) instead of \(since)")
     }
-    if let earlier = chain.versions[manifest.version], !manifest.hasSameContent(as: earlier.manifest)
+    if let earlier = chain.versions[manifest.version],
+      !manifest.hasSameContent(as: earlier.manifest)
     {
       throw difference(
         .versionReused, "entry \(index)", "gives version \(manifest.version) other content")
@@ -142,53 +145,8 @@ package struct LogVerification {
     chain.versions[manifest.version] = (manifest, SHA256.digest(entry))
   }
 
-  // MARK: Releases
-
-  /// Whether the data are there; if they are, they are what was signed.
-  private func verifyRelease(
-    _ manifest: Manifest, isNewest: Bool
-  ) throws(FetchFailure) -> Bool {
-    let path = SitePaths.file(manifest.version, manifest.file)
-    guard try site.has(path) else {
-      guard !isNewest else { throw difference(.blockMismatch, path, "is missing") }
-      return false
-    }
-    let file = try doing("cannot read \(Path.join(site.path, path))") { () throws(SystemError) in
-      guard let (directory, name) = try site.locate(path) else {
-        throw SystemError(SystemError.notFound, "open", path: path)
-      }
-      return try directory.openFile(name, .read)
-    }
-    let size = try doing("cannot look at \(path)") { () throws(SystemError) in
-      try file.status().size
-    }
-    guard size == manifest.layout.size else {
-      throw difference(
-        .sizeMismatch, path, "has \(size) bytes instead of \(manifest.layout.size)")
-    }
-    var builder = TreeBuilder()
-    try BlockHasher(layout: manifest.layout, source: file).run { leaf throws(FetchFailure) in
-      try builder.append(leaf) { tile, bytes throws(FetchFailure) in
-        try compare(SitePaths.tile(manifest.version, tile), bytes)
-      }
-    }
-    let root = try builder.finish { tile, bytes throws(FetchFailure) in
-      try compare(SitePaths.tile(manifest.version, tile), bytes)
-    }
-    guard root == manifest.root else {
-      throw difference(
-        .blockMismatch, path, "hashes to \(root) instead of \(manifest.root)")
-    }
-    return true
-  }
-
   private func compare(_ path: String, _ bytes: [UInt8]) throws(FetchFailure) {
-    guard let there = try site.read(path, limit: bytes.count) else {
-      throw difference(.tileInvalid, path, "is missing")
-    }
-    guard there == bytes else {
-      throw difference(.tileInvalid, path, "is not what the leaves below it lead to")
-    }
+    try site.compare(path, bytes)
   }
 
   private func difference(

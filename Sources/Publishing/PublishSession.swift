@@ -53,10 +53,8 @@ struct PublishSession {
     completed = try Self.completePending(site, lock, fileSystem, report)
     newest = try Self.newestManifest(site, origin)
     history = try History(site, keys, fileSystem)
-    if history.adoptsHead {
-      report(
-        "a key has no record yet: the site's checkpoint becomes its head, which protects from now on")
-    }
+    for remark in history.remarks { report(remark) }
+    try checkNewest()
   }
 
   var key: NoteKey { keys[0].key.key }
@@ -88,6 +86,18 @@ struct PublishSession {
         hint: "publish another resource to another site")
     }
     return manifest
+  }
+
+  /// The manifest that is served has to be the last entry of the log: what follows builds on both.
+  private func checkNewest() throws(FetchFailure) {
+    guard let checkpoint = history.checkpoint, checkpoint.size > 0 else { return }
+    let served = try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount)
+    guard try site.logEntry(checkpoint.size - 1, of: checkpoint.size) == served else {
+      throw FetchFailure(
+        .notLogged, "the manifest of \(site.path) is not the last entry of its release log",
+        hint: "the site was mixed up: rebuild it with "
+          + "'fetchres publish --recover URL --site \(site.path)'")
+    }
   }
 
   // MARK: The next release
@@ -170,7 +180,7 @@ struct PublishSession {
       }
       steps.append(.release(version: manifest.version))
     }
-    for file in files where try site.read(file.path, limit: file.bytes.count) != file.bytes {
+    for file in files where try site.read(file.path, limit: SiteDirectory.fileLimit) != file.bytes {
       steps.append(.immutable(path: file.path, bytes: file.bytes))
     }
     steps.append(.mutable(path: SitePaths.checkpoint, bytes: signed))

@@ -26,7 +26,6 @@ struct SiteTransaction: Sendable, Equatable {
   private static let planName = "transaction"
   private static let stageName = "new"
   private static let planLimit = 1 << 20
-  private static let fileLimit = 1 << 25
 
   /// Makes the record durable. From then on the transaction will happen.
   func stage(_ lock: SiteLock) throws(FetchFailure) {
@@ -84,7 +83,7 @@ struct SiteTransaction: Sendable, Equatable {
       guard parts.count == 4, let number = Decimal.decode(parts[1]) else { throw malformed }
       let bytes = try doing("cannot read step \(number) of the unfinished publish") {
         () throws(SystemError) in
-        try lock.own.openDirectory(stageName).readFile("\(number)", limit: fileLimit)
+        try lock.own.openDirectory(stageName).readFile("\(number)", limit: SiteDirectory.fileLimit)
       }
       guard SHA256.digest(bytes).description == parts[2] else { throw malformed }
       let path = String(parts[3])
@@ -130,7 +129,7 @@ struct SiteTransaction: Sendable, Equatable {
   /// is recorded.
   func check(_ site: SiteDirectory) throws(FetchFailure) {
     for case .immutable(let path, let bytes) in steps {
-      if let there = try site.read(path, limit: Self.fileLimit), there != bytes {
+      if let there = try site.read(path, limit: SiteDirectory.fileLimit), there != bytes {
         throw Self.changed(path, site)
       }
     }
@@ -147,7 +146,7 @@ struct SiteTransaction: Sendable, Equatable {
         case .release(let version): try site.has(SitePaths.release(version))
         case .immutable(let path, _): try site.has(path)
         case .mutable(let path, let bytes):
-          try site.read(path, limit: Self.fileLimit) == bytes
+          try site.read(path, limit: SiteDirectory.fileLimit) == bytes
         }
       if isDone { return true }
     }
@@ -171,7 +170,7 @@ struct SiteTransaction: Sendable, Equatable {
   }
 
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
-    if let there = try site.read(path, limit: Self.fileLimit) {
+    if let there = try site.read(path, limit: SiteDirectory.fileLimit) {
       guard there == bytes else {
         throw Self.changed(path, site)
       }
