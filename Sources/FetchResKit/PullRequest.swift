@@ -19,6 +19,8 @@ public struct PullRequest: Sendable {
   public var connections = 8
   /// Bytes for buffers and tiles.
   public var memory: Int64 = 64 << 20
+  /// Bytes a second for the whole run; nil for no limit.
+  public var rateLimit: Int64?
   /// Header lines for the manifest's own server.
   public var headers: [String] = []
   /// A file of certificates to trust instead of the system's.

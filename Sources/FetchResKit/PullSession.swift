@@ -78,6 +78,7 @@ package struct PullSession {
     policy.certificateFile = request.certificateFile
     policy.connectTimeout = request.connectTimeout
     policy.firstByteTimeout = request.firstByteTimeout
+    policy.rateLimit = request.rateLimit
     policy.stall = StallLimit(bytesPerSecond: request.stallRate, window: request.stallWindow)
     return CurlTransport(policy: policy)
   }

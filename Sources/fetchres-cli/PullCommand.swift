@@ -16,6 +16,7 @@ enum PullCommand {
       OptionSpec("--offline", "use the disk alone"),
       OptionSpec("--connections", "N", "at most N at a time; default 8"),
       OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
+      OptionSpec("--limit-rate", "RATE", "for the whole run"),
       OptionSpec("--connect-timeout", "TIME", "default 10s"),
       OptionSpec("--first-byte-timeout", "TIME", "default 30s"),
       OptionSpec("--stall", "RATE/TIME", "give a transfer up below this; default 1K/20s"),
@@ -67,6 +68,9 @@ enum PullCommand {
       request.connections = value
     }
     request.memory = try arguments.parse("--memory", "size", Quantities.size) ?? request.memory
+    request.rateLimit = try arguments.parse("--limit-rate", "rate") { text in
+      Quantities.size(text).flatMap { $0 > 0 ? $0 : nil }
+    }
     request.connectTimeout =
       try arguments.parse("--connect-timeout", "time", Quantities.time) ?? request.connectTimeout
     request.firstByteTimeout =
