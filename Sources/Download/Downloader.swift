@@ -50,6 +50,7 @@ package final class Downloader {
   private var scheduler: Scheduler
   private var tiles: TileLoader
   private let pool: BufferPool
+  private let arrived = ArrivedBytes()
   private var transfers: [Span.ID: TransferID] = [:]
   /// Buffers whose tiles are not authenticated yet: held, unwritten.
   private var parked: [(PooledBuffer, Range<Int64>, Span.ID)] = []
@@ -134,6 +135,7 @@ package final class Downloader {
   private func loop(_ workers: VerifyWorkers) throws(FetchFailure) {
     while true {
       let now = Clocks.monotonic()
+      scheduler.arrived(bytes: arrived.total, now: now)
       for action in scheduler.next(now: now) { perform(action) }
       try prove(workers)
       requestTiles(now: now)
@@ -163,7 +165,7 @@ package final class Downloader {
     switch action {
     case .start(let span):
       let mailbox = mailbox
-      let receiver = SpanReceiver(span, layout: layout, pool: pool) { event in
+      let receiver = SpanReceiver(span, layout: layout, pool: pool, arrived: arrived) { event in
         mailbox.change { $0.append(.span(event)) }
       }
       var request = Request(
