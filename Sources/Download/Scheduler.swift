@@ -96,7 +96,8 @@ package struct Scheduler: Sendable {
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
     let end = lastProgress + policy.giveUpAfter
-    return missing.isEmpty || active.count >= governor.allowed ? end : min(end, notBefore)
+    return missing.isEmpty || active.count >= (holdsBack ? 1 : governor.allowed)
+      ? end : min(end, notBefore)
   }
 
   // MARK: What to do
@@ -110,7 +111,7 @@ package struct Scheduler: Sendable {
       return cancelAll()
     }
     var actions: [Action] = []
-    while now >= notBefore, active.count < (knowsRanges ? governor.allowed : 1),
+    while now >= notBefore, active.count < (knowsRanges && !holdsBack ? governor.allowed : 1),
       let blocks = knowsRanges ? nextBlocks(now: now) : wholeIfNeeded
     {
       let span = Span(
@@ -179,9 +180,30 @@ package struct Scheduler: Sendable {
   }
 
   /// A block that was on disk does not hash to its leaf.
-  package mutating func lost(_ block: Int64) {
-    missing.insert(block..<block + 1)
+  package mutating func lost(_ block: Int64) { want(block..<block + 1) }
+
+  /// Blocks that were expected from elsewhere have to be fetched after all.
+  package mutating func want(_ blocks: Range<Int64>) { giveBack(blocks) }
+
+  /// Blocks come from elsewhere: they are not to be fetched.
+  ///
+  /// - Returns: those of them that were still to be fetched and that nobody works on.
+  package mutating func withhold(_ blocks: Range<Int64>) -> [Range<Int64>] {
+    var withheld: [Range<Int64>] = []
+    var start = blocks.lowerBound
+    while let run = missing.run(from: start), run.lowerBound < blocks.upperBound {
+      withheld.append(run.clamped(to: blocks))
+      start = run.upperBound
+    }
+    missing.remove(blocks)
+    return withheld
   }
+
+  /// Whether a block is still to be fetched, and nobody works on it.
+  package func isMissing(_ block: Int64) -> Bool { missing.contains(block) }
+
+  /// Holds all but one request back, until it is known what does not have to be fetched.
+  package var holdsBack = false
 
   /// A block that came from the source does not hash to its leaf.
   package mutating func rejected(

@@ -13,6 +13,7 @@ enum PullCommand {
       OptionSpec("-o", "FILE", "put a copy there; - streams it to standard output"),
       OptionSpec("--key", "VKEY", repeats: true, "public key to trust; @FILE reads it"),
       OptionSpec("--origin", "NAME", "the origin that is expected"),
+      OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
       OptionSpec("--connections", "N", "at most N at a time; default 8"),
       OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
@@ -62,6 +63,7 @@ enum PullCommand {
     request.output = arguments.value("-o")
     for key in arguments.all("--key") { request.keys += try texts(key, "--key") }
     request.origin = arguments.value("--origin")
+    request.reuse = arguments.all("--reuse")
     request.offline = arguments.has("--offline")
     if let value = try arguments.parse("--connections", "number", Quantities.count) {
       guard value > 0 else { throw FetchFailure(.usage, "--connections has to be at least 1") }
