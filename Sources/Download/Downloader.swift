@@ -203,6 +203,7 @@ package final class Downloader {
           SitePaths.urlPath(
             SitePaths.file(resource.manifest.version, resource.manifest.file))),
         range: span.isWhole ? nil : layout.bytes(of: span.blocks))
+      request.isBulk = true
       request.needsFreshConnection = span.needsFreshConnection
       transfers[span.id] = transport.start(request, receiver)
       if !span.isWhole { tiles.want(span.blocks) }

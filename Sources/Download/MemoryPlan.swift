@@ -8,6 +8,9 @@ struct MemoryPlan: Equatable {
 
   /// Small blocks travel together.
   static let preferredBufferSize: Int64 = 256 << 10
+  static let preferredPoolSize: Int64 = 32 << 20
+  /// Two for each of eight connections, and some to hash.
+  static let fewestUseful: Int64 = 20
 
   init(layout: BlockLayout, memory: Int64) {
     let block = layout.blockSize
@@ -19,6 +22,8 @@ struct MemoryPlan: Equatable {
     let budget = max(memory, 2 * block + 8 << 20) - fixed
     leafTiles = Int(max(16, min(budget / 8, 8 << 20) / 16_384))
     let forBuffers = budget - Int64(leafTiles) * 16_384
-    buffers = Int(max(2, min(forBuffers / Int64(bufferSize), 512)))
+    // More than this only waits in a queue, and leaves the caches meanwhile.
+    let useful = max(Self.fewestUseful, Self.preferredPoolSize / Int64(bufferSize))
+    buffers = Int(max(2, min(forBuffers / Int64(bufferSize), useful)))
   }
 }

@@ -9,6 +9,8 @@ package struct Request: Sendable {
   package var revalidates = false
   /// Whether the request must not use a connection that served another one before.
   package var needsFreshConnection = false
+  /// Whether a lot of bytes will come: worth a large buffer.
+  package var isBulk = false
 
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
