@@ -54,6 +54,12 @@ struct Site: Sendable {
     try Disk.read(manifestPath(version))
   }
 
+  /// What a line of a manifest says behind its word; nil if there is none.
+  func field(_ word: String, _ version: String? = nil) throws -> String? {
+    String(decoding: try manifest(version), as: UTF8.self).split(separator: "\n")
+      .first { $0.hasPrefix("\(word) ") }.map { String($0.dropFirst(word.count + 1)) }
+  }
+
   func manifestPath(_ version: String? = nil) -> String {
     version.map { "\(path)/releases/\($0)/manifest" } ?? "\(path)/manifest"
   }
