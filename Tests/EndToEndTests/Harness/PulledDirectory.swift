@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import System
 import Testing
 
@@ -42,15 +43,26 @@ struct PulledDirectory: Sendable {
   /// The first byte that is neither zero nor right.
   static func firstWrong(_ bytes: [UInt8], _ right: [UInt8]) -> Int? {
     guard bytes.count <= right.count else { return right.count }
+    if bytes.count == right.count, areEqual(bytes, right) { return nil }
     let page = 4_096
     for start in stride(from: 0, to: bytes.count, by: page) {
       let part = start..<min(bytes.count, start + page)
-      if bytes[part] == right[part] { continue }
+      if areEqual(bytes, right, in: part) || isZero(bytes, in: part) { continue }
       if let wrong = part.first(where: { bytes[$0] != 0 && bytes[$0] != right[$0] }) {
         return wrong
       }
     }
     return nil
+  }
+
+  private static func isZero(_ bytes: [UInt8], in range: Range<Int>) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      // All are the same as their neighbours, and the first is zero.
+      bytes[range.lowerBound] == 0
+        && memcmp(
+          bytes.baseAddress! + range.lowerBound, bytes.baseAddress! + range.lowerBound + 1,
+          range.count - 1) == 0
+    }
   }
 
   /// `DIR/.fetchres/partial/<version>-<root>/`.
@@ -73,8 +85,8 @@ struct PulledDirectory: Sendable {
       let bytes = try Disk.read(blocks)
       return Set(
         (0..<release.blockCount).filter { block in
-          let right = release.bytes(of: block)
-          return right.endIndex <= bytes.count && bytes[right.indices] == right
+          let range = release.range(of: block)
+          return range.upperBound <= bytes.count && areEqual(bytes, release.bytes, in: range)
         })
     }
   }

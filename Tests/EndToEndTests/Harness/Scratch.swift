@@ -127,3 +127,20 @@ func randomBytes(_ count: Int) -> [UInt8] {
   }
   return bytes
 }
+
+/// Compares as fast as memory allows, also in a debug build.
+func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+  one.count == other.count && areEqual(one, other, in: 0..<one.count)
+}
+
+/// Compares one range of both, which have to be long enough.
+func areEqual(_ one: [UInt8], _ other: [UInt8], in range: Range<Int>) -> Bool {
+  guard !range.isEmpty else { return true }
+  return one.withUnsafeBytes { one in
+    other.withUnsafeBytes { other in
+      memcmp(
+        one.baseAddress! + range.lowerBound, other.baseAddress! + range.lowerBound, range.count)
+        == 0
+    }
+  }
+}

@@ -79,7 +79,8 @@ struct Release: Sendable {
 
   var tilePath: String { "/releases/\(version)/tile/" }
 
-  func bytes(of block: Int) -> ArraySlice<UInt8> {
-    bytes[block * blockSize..<min(bytes.count, (block + 1) * blockSize)]
+  /// The bytes of a block, as offsets.
+  func range(of block: Int) -> Range<Int> {
+    block * blockSize..<min(bytes.count, (block + 1) * blockSize)
   }
 }

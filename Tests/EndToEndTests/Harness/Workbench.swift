@@ -67,7 +67,7 @@ final class Workbench: Sendable {
     let found = try path()
     #expect(found == file, sourceLocation: sourceLocation)
     let bytes = try Disk.read(file)
-    #expect(bytes == release.bytes, "the bytes differ", sourceLocation: sourceLocation)
+    #expect(areEqual(bytes, release.bytes), "the bytes differ", sourceLocation: sourceLocation)
     #expect(
       Disk.exists("\(directory)/\(release.version)/complete"), sourceLocation: sourceLocation)
     #expect(pulled.partialNames.isEmpty, sourceLocation: sourceLocation)
