@@ -150,11 +150,11 @@ import Testing
   func tiles(_ damage: FileDamage) throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(600 * 1_024), blockSize: 1_024)
-    try bench.interruptPull(release, upTo: 550)
+    try bench.interruptPull(release, upTo: 512)
     let tiles = try bench.pulled.onlyPartial().tiles
     #expect(Disk.names(in: tiles) == ["0", "1"])
     for tile in Disk.names(in: tiles) { try damage.apply(to: "\(tiles)/\(tile)") }
-    try bench.expectResume(release, fetching: 550..<600)
+    try bench.expectResume(release, fetching: 512..<600)
     let asked = try bench.origin().entries.filter { $0.request.path.hasPrefix(release.tilePath) }
     #expect(asked.isEmpty == (damage == .longer), "\(asked.map(\.request.path))")
   }
@@ -163,8 +163,8 @@ import Testing
   func tilesAreKept() throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(600 * 1_024), blockSize: 1_024)
-    try bench.interruptPull(release, upTo: 550)
-    try bench.expectResume(release, fetching: 550..<600)
+    try bench.interruptPull(release, upTo: 512)
+    try bench.expectResume(release, fetching: 512..<600)
     let asked = try bench.origin().entries.map(\.request.path)
     #expect(!asked.contains { $0.hasPrefix(release.tilePath) }, "\(asked)")
   }

@@ -4,7 +4,8 @@ import Testing
 
 extension Workbench {
   /// Begins a pull whose server falls silent at block `cut`; returns when everything below it is
-  /// verified. The server stays like that.
+  /// verified. The server stays like that. Small blocks are verified 256 KiB at a time: with them, the
+  /// cut has to fall between two such pieces.
   func beginPull(
     _ release: Release, upTo cut: Int, _ more: [String] = [],
     sourceLocation: SourceLocation = #_sourceLocation
