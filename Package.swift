@@ -17,15 +17,15 @@ let modules: [(name: String, imports: [String])] = [
     ["Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System", "Failure"]
   ),
   (
-    "ReleaseLog",
-    ["Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System", "Failure"]
-  ),
-  (
     "Publishing",
     [
       "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
       "Failure",
     ]
+  ),
+  (
+    "ReleaseLog",
+    ["Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System", "Failure"]
   ),
   ("Transport", ["CLibcurl", "System", "Failure"]),
   ("Storage", ["Crypto", "System", "Failure"]),

@@ -11,7 +11,27 @@ struct ReleaseBuilder {
   let version: String
   let file: String
 
-  static func temporaryName(_ version: String) -> String { ".new-\(version)" }
+  private static let temporaryPrefix = ".new-"
+
+  static func temporaryName(_ version: String) -> String { temporaryPrefix + version }
+
+  /// Where the manifest of a release that is being built goes.
+  static func manifestPath(_ version: String) -> String {
+    "\(SitePaths.releases)/\(temporaryName(version))/\(SitePaths.manifest)"
+  }
+
+  /// Removes what interrupted builds left.
+  ///
+  /// - Returns: whether there was anything.
+  static func removeUnfinished(in site: SiteDirectory) throws(FetchFailure) -> Bool {
+    try doing("cannot remove unfinished releases in \(site.path)") { () throws(SystemError) in
+      guard let (releases, _) = try site.locate("\(SitePaths.releases)/x") else { return false }
+      let names = try releases.entries().filter { $0.hasPrefix(temporaryPrefix) }
+      for name in names { try releases.removeTree(name) }
+      try releases.sync()
+      return !names.isEmpty
+    }
+  }
 
   /// How the file gets into the site.
   enum Entry: Sendable {

@@ -65,6 +65,8 @@ package struct RequestPolicy: Sendable {
   package var firstByteTimeout: Double = 30
   /// A transfer that stays below this rate over the window is given up.
   package var stall = StallLimit(bytesPerSecond: 1_024, window: 20)
+  /// Bytes a second for all bodies together; nil for no limit.
+  package var rateLimit: Int64?
 
   package static let maximumRedirects = 10
 

@@ -14,8 +14,17 @@ enum ServeCommand {
     operandCount: 1...1, run: run)
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    FetchFailure.unimplementedServe()
+    let server = try OriginServer(
+      site: arguments.operands[0], listen: arguments.value("--listen") ?? "127.0.0.1:8000")
+    let ended = Monitor<Int32?>(nil)
+    _ = Signals { signal in
+      ended.change { $0 = signal }
+      server.stop()
+    }
+    try? Terminal.standardOutput.write(server.manifestURL + "\n")
+    Talk.note(
+      "this is no production server: nginx, a CDN or an object store is; ctrl-C ends it")
+    server.run()
+    return ended.look { $0.map { 128 + $0 } } ?? 0
   }
 }
-
-extension FetchFailure { static func unimplementedServe() -> Int32 { 1 } }
