@@ -79,6 +79,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
+    tests("EndToEndTests", ["fetchres-cli", "Crypto", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
   ]
 )
