@@ -158,3 +158,13 @@ final class Child: Sendable {
     }
   }
 }
+
+/// Looks again and again until something nobody tells about is the case; false if it takes too long.
+func waitUntil(within seconds: Double = Fetchres.patience, _ condition: () -> Bool) -> Bool {
+  let end = Clocks.monotonic() + seconds
+  while !condition() {
+    guard Clocks.monotonic() < end else { return false }
+    sched_yield()
+  }
+  return true
+}
