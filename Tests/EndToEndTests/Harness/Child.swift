@@ -164,7 +164,7 @@ func waitUntil(within seconds: Double = Fetchres.patience, _ condition: () -> Bo
   let end = Clocks.monotonic() + seconds
   while !condition() {
     guard Clocks.monotonic() < end else { return false }
-    sched_yield()
+    _ = poll(nil, 0, 2)
   }
   return true
 }
