@@ -131,6 +131,7 @@ http {
     listen 127.0.0.1:$2 ssl;
     ssl_certificate $scratch/tls/server.pem;
     ssl_certificate_key $scratch/tls/server.key;
+    location /downgrade/ { rewrite ^/downgrade/(.*)\$ http://127.0.0.1:$1/\$1 redirect; }
   }
   server { listen 127.0.0.1:$3; max_ranges 0; }
 }

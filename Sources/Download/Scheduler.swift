@@ -114,9 +114,11 @@ package struct Scheduler: Sendable {
     while now >= notBefore, active.count < (knowsRanges && !holdsBack ? governor.allowed : 1),
       let blocks = knowsRanges ? nextBlocks(now: now) : wholeIfNeeded
     {
+      // Whatever else has gone well meanwhile, a block that failed never comes over the same way.
+      let isSuspect = knowsRanges ? attempts[blocks.lowerBound] != nil : !attempts.isEmpty
       let span = Span(
         id: nextID, blocks: blocks, isWhole: !knowsRanges,
-        needsFreshConnection: distrustsConnections)
+        needsFreshConnection: distrustsConnections || isSuspect)
       nextID += 1
       missing.remove(blocks)
       active[span.id] = ActiveSpan(span: span, received: blocks.lowerBound)

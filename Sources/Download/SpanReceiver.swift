@@ -49,7 +49,7 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
     try head.checkEncoding()
     if let length = head.contentLength, length != layout.size {
       throw FetchFailure(
-        .sizeMismatch, "the server sends \(length) bytes for a file of \(layout.size)")
+        .rangeMismatch, "the server sends \(length) bytes for a file of \(layout.size)")
     }
   }
 

@@ -188,9 +188,14 @@ package struct PullSession {
       }
       if !isSameVersion { begun.append(accepted) } else { return newest }
     }
+    // Work that was left behind for a newer version, complete since then, stays behind: what is
+    // available never goes back.
+    let available = directory.available?.manifest.release ?? -1
     guard !pinned,
-      let older = begun.filter({ $0.manifest.release < newest.manifest.release })
-        .max(by: { $0.manifest.release < $1.manifest.release }),
+      let older = begun.filter({
+        available < $0.manifest.release && $0.manifest.release < newest.manifest.release
+      })
+      .max(by: { $0.manifest.release < $1.manifest.release }),
       CompletedVersion(older.manifest.version, in: directory.directory) == nil
     else { return newest }
     switch request.onNewVersion {

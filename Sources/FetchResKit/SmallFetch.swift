@@ -34,8 +34,11 @@ struct SmallFetch {
           }
           throw refusal
         }
-      } catch { failure = error.from(url.shown) }
-      if failure.category == .interrupted { throw failure }
+      } catch {
+        // That is nothing that the source did.
+        if error.category == .interrupted { throw error }
+        failure = error.from(url.shown)
+      }
 
       let wait: Double
       if failure.exitCode == 3 {

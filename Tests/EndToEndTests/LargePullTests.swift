@@ -35,7 +35,9 @@ import Testing
 
     let pulled = try bench.pull("--json")
     pulled.expect(0)
-    #expect(try pulled.last().fetched == Self.size)
+    // Blocks of zeros need not travel; the four that hold marks have to.
+    let fetched = try #require(try pulled.last().fetched)
+    #expect(fetched >= 4 << 20 && fetched <= Self.size)
     let file = "\(bench.directory)/v1/thing.bin"
     #expect(Disk.status(file)?.st_size == Int(Self.size))
     #expect(try #require(Disk.allocated(file)) <= 16 << 20)

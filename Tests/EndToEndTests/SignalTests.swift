@@ -130,31 +130,45 @@ import Testing
     defer { for end in ends { close(end) } }
     let shell = try Child(
       "/bin/sh",
-      ["-c", "exec \"$@\" >/proc/\(ThisProcess.identifier)/fd/\(ends[1])", "sh", Fetchres.binary]
-        + bench.pulling(["-o", "-"]),
+      [
+        "-c", "exec \"$@\" >/proc/\(ThisProcess.identifier)/fd/\(ends[1])", "sh", Fetchres.binary,
+      ] + bench.pulling(["-o", "-"]),
       environment: ["XDG_STATE_HOME": bench.scratch("state"), "HOME": bench.scratch.path])
     var buffer = [UInt8](repeating: 0, count: 1)
     #expect(read(ends[0], &buffer, 1) == 1)
     _ = try Self.end(shell, by: .interrupt)
   }
 
-  @Test("other commands end by the signal too", arguments: Ask.allCases)
-  func otherCommands(_ ask: Ask) throws {
+  @Test(
+    "publish ends by the signal too, and leaves nothing that is served", arguments: Ask.allCases)
+  func publish(_ ask: Ask) throws {
     let bench = try Workbench()
-    // A pipe that nobody writes to: publish waits to open it.
-    let key = bench.scratch("pipe")
-    #expect(mkfifo(key, 0o600) == 0)
-    let child = try bench.fetchres.start([
-      "publish", Fetchres.binary, "--site", bench.scratch("other"), "--version", "v1", "--key", key,
-    ])
-    let writer = open(key, O_WRONLY)
-    #expect(writer >= 0)
-    defer { close(writer) }
+    // It would take minutes to hash these holes.
+    let input = bench.scratch("input.bin")
+    try Disk.truncate(input, to: 1 << 40)
+    let child = try bench.fetchres.start(bench.site.publishing(input, blockSize: nil, ["--link"]))
+    let releases = "\(bench.site.path)/releases"
+    let isHashing = waitUntil { Disk.names(in: releases).contains { $0.hasPrefix(".") } }
+    #expect(isHashing)
     let start = Clocks.monotonic()
     child.send(ask.rawValue)
-    let ending = try #require(child.wait(within: Fetchres.patience))
+    let ending = child.wait(within: Fetchres.patience)
     #expect(Clocks.monotonic() - start < 1)
     #expect(ending == .killed(ask.rawValue) || ending == .exited(128 + ask.rawValue))
+    #expect(Disk.names(in: releases).allSatisfy { $0.hasPrefix(".") })
+    #expect(!Disk.exists(bench.site.manifestPath()))
+    let small = try bench.site.publish(randomBytes(1_000))
+    try bench.pull().expect(0)
+    try bench.expectComplete(small)
+  }
+
+  @Test("serve ends by the signal, and says so by its exit status", arguments: Ask.allCases)
+  func serve(_ ask: Ask) throws {
+    let bench = try Workbench(.serve)
+    try bench.site.publish(randomBytes(1_000))
+    try bench.pull().expect(0)
+    let server = try #require(bench.server as? ServeProcess)
+    #expect(server.end(ask.rawValue) == .exited(128 + ask.rawValue))
   }
 
   @Test("a second signal ends a run that is busy ending")

@@ -14,6 +14,7 @@ final class Child: Sendable {
     var error: [UInt8] = []
     var openStreams = 2
     var ending: Ending?
+    var peakMemory: Int64 = 0
   }
 
   let identifier: pid_t
@@ -55,7 +56,9 @@ final class Child: Sendable {
         {}
         state.change { state in
           var status: Int32 = 0
-          waitpid(identifier, &status, 0)
+          var usage = rusage()
+          wait4(identifier, &status, 0, &usage)
+          state.peakMemory = Int64(usage.ru_maxrss) << 10
           state.ending =
             fetchres_wait_exited(status)
             ? .exited(fetchres_wait_exit_code(status)) : .killed(fetchres_wait_signal(status))
@@ -92,6 +95,9 @@ final class Child: Sendable {
 
   var output: [UInt8] { state.look { $0.output } }
   var error: [UInt8] { state.look { $0.error } }
+
+  /// The largest resident size, in bytes; known once the process has ended.
+  var peakMemory: Int64 { state.look { $0.peakMemory } }
 
   // MARK: Starting
 
@@ -157,4 +163,14 @@ final class Child: Sendable {
       take(Array(buffer[..<count]))
     }
   }
+}
+
+/// Looks again and again until something nobody tells about is the case; false if it takes too long.
+func waitUntil(within seconds: Double = Fetchres.patience, _ condition: () -> Bool) -> Bool {
+  let end = Clocks.monotonic() + seconds
+  while !condition() {
+    guard Clocks.monotonic() < end else { return false }
+    _ = poll(nil, 0, 2)
+  }
+  return true
 }

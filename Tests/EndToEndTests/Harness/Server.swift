@@ -5,13 +5,16 @@ import Testing
 /// The servers that the same pulls run against.
 enum Server: String, Sendable, CaseIterable, CustomTestStringConvertible {
   case origin = "the tests' own server"
+  case serve = "fetchres serve"
   case nginx = "nginx"
   case nginxTLS = "nginx with TLS"
 
   var testDescription: String { rawValue }
 
+  var isNginx: Bool { self == .nginx || self == .nginxTLS }
+
   /// Those that are there. The script that runs the tests starts nginx.
-  static let available = allCases.filter { $0 == .origin || Nginx.here != nil }
+  static let available = allCases.filter { !$0.isNginx || Nginx.here != nil }
 }
 
 /// A server that serves a site now.
@@ -26,6 +29,26 @@ protocol RunningServer: Sendable {
 
 extension RunningServer {
   var pullArguments: [String] { [] }
+}
+
+/// The server of the program itself.
+final class ServeProcess: RunningServer {
+  let base: String
+  private let child: Child
+
+  init(_ fetchres: Fetchres, _ site: String) throws {
+    child = try fetchres.start(["serve", site, "--listen", "127.0.0.1:0"])
+    let isReady = child.waitForOutput(within: Fetchres.patience) { $0.hasSuffix("/manifest\n") }
+    try #require(isReady, "\(String(decoding: child.error, as: UTF8.self))")
+    base = String(String(decoding: child.output, as: UTF8.self).dropLast("manifest\n".count))
+  }
+
+  func count(of path: String) -> Int? { nil }
+
+  func end(_ signal: Int32) -> Child.Ending? {
+    child.send(signal)
+    return child.wait(within: Fetchres.patience)
+  }
 }
 
 /// What the environment says about an nginx that runs.

@@ -23,6 +23,11 @@ final class Workbench: Sendable {
       site = try Site(fetchres, at: scratch("site"), origin: origin)
       try Disk.makeDirectory(site.path)
       server = try Origin(site.path)
+    case .serve:
+      served = nil
+      site = try Site(fetchres, at: scratch("site"), origin: origin)
+      try Disk.makeDirectory(site.path)
+      server = try ServeProcess(fetchres, site.path)
     case .nginx, .nginxTLS:
       let nginx = try #require(Nginx.here)
       let served = try Scratch(in: nginx.root)
