@@ -105,9 +105,12 @@ package struct Scheduler: Sendable {
   package mutating func next(now: Double) -> [Action] {
     guard failure == nil else { return cancelAll() }
     if !missing.isEmpty || !active.isEmpty, now - lastProgress >= policy.giveUpAfter {
-      failure =
-        lastFailure
-        ?? FetchFailure(.stalled, "no block was verified for \(Int(policy.giveUpAfter)) s")
+      let idle = "no block was verified for \(Int(policy.giveUpAfter)) s"
+      var last = lastFailure ?? FetchFailure(.stalled, idle)
+      last.hint =
+        last.hint
+        ?? (lastFailure == nil ? "run again to resume" : "\(idle); run again to resume")
+      failure = last
       return cancelAll()
     }
     var actions: [Action] = []

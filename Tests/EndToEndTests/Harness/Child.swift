@@ -14,7 +14,6 @@ final class Child: Sendable {
     var error: [UInt8] = []
     var openStreams = 2
     var ending: Ending?
-    var peakMemory: Int64 = 0
   }
 
   let identifier: pid_t
@@ -56,9 +55,7 @@ final class Child: Sendable {
         {}
         state.change { state in
           var status: Int32 = 0
-          var usage = rusage()
-          wait4(identifier, &status, 0, &usage)
-          state.peakMemory = Int64(usage.ru_maxrss) << 10
+          waitpid(identifier, &status, 0)
           state.ending =
             fetchres_wait_exited(status)
             ? .exited(fetchres_wait_exit_code(status)) : .killed(fetchres_wait_signal(status))
@@ -96,8 +93,20 @@ final class Child: Sendable {
   var output: [UInt8] { state.look { $0.output } }
   var error: [UInt8] { state.look { $0.error } }
 
-  /// The largest resident size, in bytes; known once the process has ended.
-  var peakMemory: Int64 { state.look { $0.peakMemory } }
+  /// Watches the process to its end; its largest resident size in bytes, as last seen. (What the
+  /// system says after the end counts the memory of this process too, from before the start.)
+  func peakMemory(within seconds: Double) -> Int64 {
+    var peak: Int64 = 0
+    _ = waitUntil(within: seconds) {
+      let status = (try? Disk.read("/proc/\(identifier)/status")) ?? []
+      let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
+        .first { $0.hasPrefix("VmHWM:") }
+      let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
+      if let kilobytes { peak = kilobytes << 10 }
+      return state.look { $0.ending != nil }
+    }
+    return peak
+  }
 
   // MARK: Starting
 

@@ -62,7 +62,6 @@ struct Outcome: Sendable, CustomTestStringConvertible {
   let error: String
   /// The bytes of the standard output.
   let bytes: [UInt8]
-  let peakMemory: Int64
 
   /// Waits for the end of the program.
   init(
@@ -74,7 +73,6 @@ struct Outcome: Sendable, CustomTestStringConvertible {
       ending, "still running after \(seconds) s: \(String(decoding: child.error, as: UTF8.self))",
       sourceLocation: sourceLocation)
     bytes = child.output
-    peakMemory = child.peakMemory
     output = String(decoding: bytes, as: UTF8.self)
     error = String(decoding: child.error, as: UTF8.self)
   }
