@@ -79,5 +79,6 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
+    tests("TransportTests", ["Transport", "System", "Failure"]),
   ]
 )
