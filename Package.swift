@@ -80,5 +80,11 @@ let package = Package(
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
+    tests(
+      "PublishingTests",
+      [
+        "Publishing", "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
+      ]),
   ]
 )

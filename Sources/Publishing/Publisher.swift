@@ -2,6 +2,7 @@ import Crypto
 import Failure
 import Manifest
 import MerkleTree
+import ReleaseLog
 import SignedNote
 import Storage
 import System
@@ -62,6 +63,9 @@ package struct Publisher {
     guard let origin = first.key.key.origin,
       keys.allSatisfy({ $0.key.key.origin == origin })
     else { throw FetchFailure(.usage, "the keys are not of one origin") }
+    guard Set(keys.map(\.key.key)).count == keys.count else {
+      throw FetchFailure(.usage, "a key is named twice, and a note has one signature of each")
+    }
     for mirror in request.mirrors where !Mirror.isValid(mirror) {
       throw FetchFailure(
         .usage, "'\(mirror)' is no mirror URL",
@@ -87,16 +91,21 @@ package struct Publisher {
       return try compare(input, layout, with: there)
     }
 
-    let manifestBase = try describe(
+    var manifest = try describe(
       request, input, layout, origin: origin, key: first.key.key, history: history, newest: newest)
+    let log = try LogWriter(site, history.checkpoint)
     let builder = ReleaseBuilder(site: site, version: request.version, file: input.name)
-    let root = try builder.build(
-      input.file, layout: layout,
-      entry: request.links ? .link(input.parent, input.entryName) : .copy)
-    var manifest = manifestBase
-    manifest.root = root
-
-    let transaction = try self.transaction(manifest, keys, site, history)
+    let transaction: SiteTransaction
+    do throws(FetchFailure) {
+      manifest.root = try builder.build(
+        input.file, layout: layout,
+        entry: request.links ? .link(input.parent, input.entryName) : .copy)
+      transaction = try self.transaction(manifest, keys, site, log)
+      try transaction.check(site)
+    } catch {
+      builder.discard()
+      throw error
+    }
     try transaction.stage(lock)
     try transaction.complete(site, lock, fileSystem)
     return PublishResult(manifest: manifest, wasThere: false)
@@ -117,7 +126,27 @@ package struct Publisher {
         .originMismatch, "the site is that of \(manifest.origin), and the key is for \(key.name)",
         hint: "publish another resource to another site")
     }
+    guard let checkpoint = history.checkpoint, manifest.release == checkpoint.size - 1,
+      try lastEntry(checkpoint, site) == bytes
+    else {
+      throw FetchFailure(
+        .rollback, "the manifest of the site \(site.path) is not the last entry of its log",
+        hint: "rebuild the site with 'fetchres publish --recover URL --site \(site.path)'")
+    }
     return manifest
+  }
+
+  /// As it lies there: the log is authenticated when it is appended to.
+  private func lastEntry(
+    _ checkpoint: Checkpoint, _ site: SiteDirectory
+  ) throws(FetchFailure) -> [UInt8]? {
+    let index = (checkpoint.size - 1) / Int64(Tile.width)
+    let width = Int(checkpoint.size - index * Int64(Tile.width))
+    let path = TileAddress.entriesPath(index: index, width: width)
+    guard let bytes = try site.read(path, limit: EntryBundle.maximumByteCount) else {
+      throw FetchFailure(.tileInvalid, "\(path) of the release log is missing in \(site.path)")
+    }
+    return try EntryBundle(bytes, width: width).entries.last
   }
 
   private func publishedManifest(
@@ -126,6 +155,11 @@ package struct Publisher {
     let path = SitePaths.releaseManifest(version)
     if let bytes = try site.read(path, limit: Manifest.maximumByteCount) {
       return try Manifest(selfSigned: bytes)
+    }
+    guard try !site.has(SitePaths.release(version)) else {
+      throw FetchFailure(
+        .usage, "\(Path.join(site.path, SitePaths.release(version))) is there and no release",
+        hint: "move it away, or choose another version")
     }
     let names =
       try doing("cannot list the releases") { () throws(SystemError) in
@@ -207,13 +241,12 @@ package struct Publisher {
 
   /// Everything that changes but the release directory itself, in the order in which it changes.
   private func transaction(
-    _ manifest: Manifest, _ keys: [KeyFile], _ site: SiteDirectory, _ history: History
+    _ manifest: Manifest, _ keys: [KeyFile], _ site: SiteDirectory, _ log: consuming LogWriter
   ) throws(FetchFailure) -> SiteTransaction {
     let note = SignedNote.sign(text: manifest.text, keys: keys.map(\.key))
     guard note.count <= Manifest.maximumByteCount else {
       throw FetchFailure(.usage, "the manifest would have \(note.count) bytes; that is too many")
     }
-    var log = try LogWriter(site, history.checkpoint)
     let (files, root) = log.append(note)
     let checkpoint = Checkpoint(origin: manifest.origin, size: log.size, root: root)
     let signed = SignedNote.sign(text: checkpoint.text, keys: keys.map(\.key))
