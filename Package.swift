@@ -88,5 +88,11 @@ let package = Package(
         "Download", "Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
         "System", "Failure",
       ]),
+    tests(
+      "PublishingTests",
+      [
+        "Publishing", "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
+      ]),
   ]
 )

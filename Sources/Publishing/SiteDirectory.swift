@@ -11,6 +11,10 @@ final class SiteDirectory: Sendable {
   let path: String
   let root: any Directory
 
+  /// The directories, by path, whose own names are known to be durable: those that a killed run made
+  /// are there and may not be.
+  private let durable = Monitor<Set<String>>([])
+
   /// Holds what is being published; never served.
   static let privateName = ".publish"
   static let lockName = "lock"
@@ -35,10 +39,13 @@ final class SiteDirectory: Sendable {
     let own: any Directory
     do throws(SystemError) {
       own = try root.openOrMakeDirectory(Self.privateName, permissions: 0o700)
+      try root.sync()
       file = try own.openFile(Self.lockName, .create(permissions: 0o600))
       guard try file.tryLock() else {
         throw SystemError(SystemError.exists, "flock")
       }
+      // A record that a killed run removed must not come back later.
+      try own.sync()
     } catch {
       if error.code == SystemError.exists, error.call == "flock" {
         throw FetchFailure(
@@ -78,12 +85,17 @@ final class SiteDirectory: Sendable {
     var components = path.split(separator: "/").map(String.init)
     let name = components.removeLast()
     var directory = root
+    var reached = ""
     for component in components {
+      reached += component + "/"
       if makes {
-        let status = try directory.statusIfPresent(component)
-        if status == nil {
+        if try directory.statusIfPresent(component) == nil {
           try directory.makeDirectory(component, permissions: 0o777)
+          durable.look { _ = $0.remove(reached) }
+        }
+        if durable.look({ !$0.contains(reached) }) {
           try directory.sync()
+          durable.look { _ = $0.insert(reached) }
         }
       } else if try directory.statusIfPresent(component) == nil {
         return nil

@@ -83,31 +83,24 @@ package struct WebURL: Sendable, Hashable {
   /// userinfo stay with it.
   package func appending(_ suffix: String) -> WebURL { WebURL(self, path: path + suffix) }
 
-  /// A URL as the user wrote it with everything cut out that may be a secret.
+  /// A text as the user wrote it, with everything cut out that may be a secret. It may be no URL at
+  /// all, so whatever stands before the last `@` may be a password, wherever a parser would end it.
   static func shown(_ text: String) -> String {
-    var shown = String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200))
-    if let scheme = shown.range(of: "://") {
-      let rest = shown[scheme.upperBound...]
-      let authority = rest.prefix { $0 != "/" }
-      if let at = authority.lastIndex(of: "@") {
-        shown.removeSubrange(scheme.upperBound...at)
-      }
+    let start = schemeEnd(text)
+    var rest = text[start...]
+    var prefix = String(text[..<start])
+    if let at = rest.lastIndex(of: "@") {
+      prefix += "\u{2026}"
+      rest = rest[at...]
     }
-    return shown
+    return prefix + rest.prefix { $0 != "?" && $0 != "#" }.prefix(200)
   }
-}
 
-extension String {
-  /// The first occurrence of an ASCII needle.
-  fileprivate func range(of needle: String) -> Range<String.Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(needle) {
-        return start..<index(start, offsetBy: needle.count)
-      }
-      start = index(after: start)
-    }
-    return nil
+  /// Behind `http://` and the like; the beginning of a text that has no such prefix.
+  private static func schemeEnd(_ text: String) -> String.Index {
+    let scheme = text.prefix { $0.isASCII && $0.isLetter }.prefix(10)
+    let rest = text[scheme.endIndex...]
+    return rest.hasPrefix("://") ? rest.index(rest.startIndex, offsetBy: 3) : text.startIndex
   }
 }
 
