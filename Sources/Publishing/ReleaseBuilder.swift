@@ -41,10 +41,21 @@ struct ReleaseBuilder {
     case link(any Directory, String)
   }
 
-  /// Puts file and tiles there, all of it durable.
+  /// Puts file and tiles there, all of it durable. What cannot be finished is taken away again: it may
+  /// be what fills the disk.
   ///
   /// - Returns: the root of the tree.
   func build(
+    _ source: any File, layout: BlockLayout, entry: Entry
+  ) throws(FetchFailure) -> Digest {
+    do throws(FetchFailure) { return try buildAll(source, layout: layout, entry: entry) } catch {
+      let releases = (try? site.locate("\(SitePaths.releases)/x"))??.0
+      try? releases?.removeTree(Self.temporaryName(version))
+      throw error
+    }
+  }
+
+  private func buildAll(
     _ source: any File, layout: BlockLayout, entry: Entry
   ) throws(FetchFailure) -> Digest {
     let what = "cannot build the release in \(site.path)"
