@@ -83,31 +83,21 @@ package struct WebURL: Sendable, Hashable {
   /// userinfo stay with it.
   package func appending(_ suffix: String) -> WebURL { WebURL(self, path: path + suffix) }
 
-  /// A URL as the user wrote it with everything cut out that may be a secret.
+  /// A text that should have been a URL, without anything that may be a secret: what stands before an
+  /// at sign, even behind a slash, and what stands behind a question or number sign.
   static func shown(_ text: String) -> String {
-    var shown = String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200))
-    if let scheme = shown.range(of: "://") {
-      let rest = shown[scheme.upperBound...]
-      let authority = rest.prefix { $0 != "/" }
-      if let at = authority.lastIndex(of: "@") {
-        shown.removeSubrange(scheme.upperBound...at)
-      }
+    var scheme = text[..<text.startIndex]
+    if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"),
+      text[..<colon].allSatisfy({ $0.isASCII && $0.isLetter })
+    {
+      scheme = text[..<text.index(colon, offsetBy: 3)]
     }
-    return shown
-  }
-}
-
-extension String {
-  /// The first occurrence of an ASCII needle.
-  fileprivate func range(of needle: String) -> Range<String.Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(needle) {
-        return start..<index(start, offsetBy: needle.count)
-      }
-      start = index(after: start)
-    }
-    return nil
+    let rest = text[scheme.endIndex...]
+    let place = rest.prefix { $0 != "?" && $0 != "#" }
+    // A password with a question mark, or a query with an at sign: there is no telling.
+    guard !rest[place.endIndex...].contains("@") else { return "\(scheme)…" }
+    let open = place.lastIndex(of: "@").map { place[place.index(after: $0)...] } ?? place
+    return "\(scheme)\(open.prefix(200))"
   }
 }
 
