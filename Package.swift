@@ -17,15 +17,15 @@ let modules: [(name: String, imports: [String])] = [
     ["Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System", "Failure"]
   ),
   (
-    "ReleaseLog",
-    ["Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System", "Failure"]
-  ),
-  (
     "Publishing",
     [
       "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
       "Failure",
     ]
+  ),
+  (
+    "ReleaseLog",
+    ["Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System", "Failure"]
   ),
   ("Transport", ["CLibcurl", "System", "Failure"]),
   ("Storage", ["Crypto", "System", "Failure"]),
@@ -79,7 +79,15 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
+    tests("EndToEndTests", ["fetchres-cli", "Crypto", "System", "Failure"]),
+    tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
+    tests(
+      "DownloadTests",
+      [
+        "Download", "Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
+      ]),
     tests(
       "PublishingTests",
       [

@@ -1,3 +1,4 @@
+import Crypto
 import Failure
 import Manifest
 import MerkleTree
@@ -5,62 +6,43 @@ import Storage
 import System
 import Transport
 
-/// What a run may use.
-package struct DownloadLimits: Sendable {
-  package var connections = 8
-  /// Bytes for buffers and tiles.
-  package var memory: Int64 = 64 << 20
-  package var retry = RetryPolicy()
-
-  package init() {}
-}
-
-/// How far a download is. Byte counts are of verified bytes.
-package struct DownloadProgress: Sendable, Equatable {
-  package var total: Int64
-  package var verified: Int64
-  /// Of those, what was already on disk when the run began.
-  package var resumed: Int64
-  /// Bytes a second from the network over the last seconds; nil while unknown.
-  package var rate: Double?
-
-  package init(total: Int64 = 0, verified: Int64 = 0, resumed: Int64 = 0, rate: Double? = nil) {
-    (self.total, self.verified, self.resumed, self.rate) = (total, verified, resumed, rate)
-  }
-}
-
-package enum DownloadEvent: Sendable {
-  case progress(DownloadProgress)
-  /// A block from the source did not verify, or one that was on disk no longer does.
-  case blockRejected(FetchFailure, wasOnDisk: Bool)
-  case sourceFailed(FetchFailure)
-}
-
 /// Brings every missing block of one release into its partial directory: performs what the scheduler
 /// decides, and tells it what happened. Runs on the thread that calls ``run()``.
 package final class Downloader {
-  private let resource: PartialResource
-  private let layout: BlockLayout
-  private let transport: any Transport
-  private let base: WebURL
-  private let limits: DownloadLimits
-  private let report: (DownloadEvent) -> Void
-  private let mailbox: Monitor<[Message]>
+  let resource: PartialResource
+  let layout: BlockLayout
+  let transport: any Transport
+  let base: WebURL
+  let limits: DownloadLimits
+  let report: (DownloadEvent) -> Void
+  let mailbox: Monitor<[Message]>
 
-  private var scheduler: Scheduler
-  private var tiles: TileLoader
-  private let pool: BufferPool
-  private var transfers: [Span.ID: TransferID] = [:]
+  var scheduler: Scheduler
+  var tiles: TileLoader
+  let pool: BufferPool
+  let arrived = ArrivedBytes()
+  var transfers: [Span.ID: TransferID] = [:]
   /// Buffers whose tiles are not authenticated yet: held, unwritten.
-  private var parked: [(PooledBuffer, Range<Int64>, Span.ID)] = []
+  var parked: [(PooledBuffer, Range<Int64>, Span.ID)] = []
   /// Claims that are not hashed yet.
-  private var claimed: BlockSet
-  private let journalled: BlockSet
-  private var jobs = 0
-  private var hashJobs = 0
-  private var resumedBytes: Int64 = 0
-  private var committer: Committer
-  private var nextReport = 0.0
+  var claimed: BlockSet
+  let journalled: BlockSet
+  var carryOver: CarryOver
+  let ownBlocks: ReuseFile
+  var tilesWanted: Int64 = 0
+  /// Blocks of local files that belong elsewhere than they stand.
+  var moves: [(ReuseFile, from: Int64, to: Int64)] = []
+  let zeroLeaf: Digest
+  var hasPaired = false
+  let lookedAt: [ObjectIdentifier: ReuseFile]
+  var jobs = 0
+  var localJobs = 0
+  var looks = 0
+  var pendingLook: (file: ReuseFile, blocks: Range<Int64>)?
+  var resumedBytes: Int64 = 0
+  var reusedBytes: Int64 = 0
+  var committer: Committer
+  var nextReport = 0.0
 
   /// What other threads tell the driver.
   enum Message: Sendable {
@@ -74,7 +56,7 @@ package final class Downloader {
 
   package init(
     _ resource: PartialResource, transport: any Transport, base: WebURL, limits: DownloadLimits,
-    report: @escaping (DownloadEvent) -> Void
+    reuse: [ReuseFile] = [], report: @escaping (DownloadEvent) -> Void
   ) throws(FetchFailure) {
     self.resource = resource
     self.transport = transport
@@ -98,6 +80,15 @@ package final class Downloader {
     scheduler = Scheduler(
       layout: layout, claimed: claimed, connections: min(limits.connections, plan.buffers),
       policy: limits.retry, now: Clocks.monotonic())
+    carryOver = CarryOver(layout: layout, files: reuse)
+    lookedAt = Dictionary(
+      reuse.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { first, _ in first })
+    ownBlocks = try resource.asReuseFile()
+    var verifier = BlockVerifier(layout: layout)
+    zeroLeaf = verifier.fullZeroLeaf()
+    // What a local file may hold at the same place is not asked for before it was looked at.
+    for run in carryOver.reserved.runs { _ = scheduler.withhold(run) }
+    scheduler.holdsBack = carryOver.index != nil && layout.count > 1
     committer = Committer(resource) { failure in
       mailbox.change { $0.append(.committed(failure)) }
     }
@@ -134,6 +125,7 @@ package final class Downloader {
   private func loop(_ workers: VerifyWorkers) throws(FetchFailure) {
     while true {
       let now = Clocks.monotonic()
+      scheduler.arrived(bytes: arrived.total, now: now)
       for action in scheduler.next(now: now) { perform(action) }
       try prove(workers)
       requestTiles(now: now)
@@ -159,11 +151,11 @@ package final class Downloader {
 
   // MARK: Doing
 
-  private func perform(_ action: Scheduler.Action) {
+  func perform(_ action: Scheduler.Action) {
     switch action {
     case .start(let span):
       let mailbox = mailbox
-      let receiver = SpanReceiver(span, layout: layout, pool: pool) { event in
+      let receiver = SpanReceiver(span, layout: layout, pool: pool, arrived: arrived) { event in
         mailbox.change { $0.append(.span(event)) }
       }
       var request = Request(
@@ -171,6 +163,7 @@ package final class Downloader {
           SitePaths.urlPath(
             SitePaths.file(resource.manifest.version, resource.manifest.file))),
         range: span.isWhole ? nil : layout.bytes(of: span.blocks))
+      request.isBulk = true
       request.needsFreshConnection = span.needsFreshConnection
       transfers[span.id] = transport.start(request, receiver)
       if !span.isWhole { tiles.want(span.blocks) }
@@ -179,36 +172,7 @@ package final class Downloader {
     }
   }
 
-  /// Hands to the workers what can be proven now, and asks for the tiles of what cannot.
-  private func prove(_ workers: VerifyWorkers) throws(FetchFailure) {
-    var waiting: [(PooledBuffer, Range<Int64>, Span.ID)] = []
-    for (buffer, blocks, span) in parked {
-      guard !scheduler.isVerified(blocks) else { continue }
-      guard let leaves = tiles.provenLeaves(blocks) else {
-        tiles.want(blocks)
-        if let leaves = tiles.provenLeaves(blocks) {
-          add(.received(buffer, blocks: blocks, leaves: leaves, span: span), to: workers)
-        } else {
-          waiting.append((buffer, blocks, span))
-        }
-        continue
-      }
-      add(.received(buffer, blocks: blocks, leaves: leaves, span: span), to: workers)
-    }
-    parked = waiting
-
-    // Blocks that may be on disk are hashed while the network works, a few at a time.
-    let blocksPerBuffer = Int64(pool.bufferSize) / layout.blockSize
-    while hashJobs < 4, let blocks = claimed.run(from: 0, limit: blocksPerBuffer) {
-      if tiles.provenLeaves(blocks) == nil { tiles.want(blocks) }
-      guard let leaves = tiles.provenLeaves(blocks), let buffer = pool.take() else { break }
-      claimed.remove(blocks)
-      hashJobs += 1
-      add(.onDisk(buffer, blocks: blocks, leaves: leaves), to: workers)
-    }
-  }
-
-  private func add(_ job: VerifyWorkers.Job, to workers: VerifyWorkers) {
+  func add(_ job: VerifyWorkers.Job, to workers: VerifyWorkers) {
     jobs += 1
     workers.add(job)
   }
@@ -222,67 +186,6 @@ package final class Downloader {
         mailbox.change { $0.append(.tile(tile, result.map(\.body))) }
       }
       _ = transport.start(Request(url), receiver)
-    }
-  }
-
-  // MARK: Hearing
-
-  private func handle(_ message: Message) throws(FetchFailure) {
-    let now = Clocks.monotonic()
-    switch message {
-    case .span(.filled(let buffer, let blocks, let span)):
-      scheduler.received(blocks, span: span)
-      parked.append((buffer, blocks, span))
-    case .span(.ended(let span, let failure)):
-      transfers[span] = nil
-      scheduler.ended(span, failure, now: now)
-      if let failure, failure.category != .interrupted { report(.sourceFailed(failure)) }
-    case .tile(let tile, .success(let bytes)):
-      for (tile, failure) in tiles.received(tile, bytes) {
-        scheduler.tileFailed(tile, failure, now: now)
-        report(.sourceFailed(failure))
-      }
-    case .tile(let tile, .failure(let failure)):
-      tiles.failed(tile)
-      scheduler.tileFailed(tile, failure, now: now)
-      report(.sourceFailed(failure))
-    case .outcome(let outcome):
-      try handle(outcome, now: now)
-    case .committed(let failure):
-      committer.hasCommitted()
-      if let failure { throw failure }
-    case .bufferIsFree:
-      break
-    case .interrupted(let signal):
-      throw Interruption.failure(signal)
-    }
-  }
-
-  private func handle(_ outcome: VerifyWorkers.Outcome, now: Double) throws(FetchFailure) {
-    jobs -= 1
-    if let failure = outcome.failure { throw failure }
-    for blocks in outcome.verified {
-      scheduler.verified(blocks, span: outcome.span, now: now)
-      let bytes = layout.bytes(of: blocks)
-      if outcome.span == nil { resumedBytes += bytes.upperBound - bytes.lowerBound }
-      if outcome.span != nil
-        || journalled.count(in: blocks) != blocks.upperBound - blocks.lowerBound
-      {
-        committer.add(blocks, bytes: bytes.count, now: now)
-      }
-    }
-    if outcome.span == nil { hashJobs -= 1 }
-    for failure in outcome.rejected {
-      guard let block = failure.block else { continue }
-      if let span = outcome.span {
-        let failure = failure.from(base.shown)
-        for action in scheduler.rejected(block, span: span, failure, now: now) { perform(action) }
-        report(.blockRejected(failure, wasOnDisk: false))
-      } else {
-        scheduler.lost(block)
-        // What a crash left half written was never claimed, and is no news.
-        if journalled.contains(block) { report(.blockRejected(failure, wasOnDisk: true)) }
-      }
     }
   }
 
@@ -310,29 +213,7 @@ package final class Downloader {
     report(
       .progress(
         DownloadProgress(
-          total: layout.size, verified: bytes, resumed: resumedBytes,
+          total: layout.size, verified: bytes, resumed: resumedBytes, reused: reusedBytes,
           rate: scheduler.rate(now: now))))
-  }
-}
-
-/// How the memory of a run is divided.
-struct MemoryPlan: Equatable {
-  var bufferSize: Int
-  var buffers: Int
-  var leafTiles: Int
-
-  /// Small blocks travel together.
-  static let preferredBufferSize: Int64 = 256 << 10
-
-  init(layout: BlockLayout, memory: Int64) {
-    let block = layout.blockSize
-    let blocksPerBuffer = max(1, Self.preferredBufferSize / block)
-    bufferSize = Int(block * min(blocksPerBuffer, max(1, layout.count)))
-    // Two block sets of one bit a block, 32 bytes for every full tile.
-    let fixed = layout.count / 8 * 3 + layout.count / 256 * 32
-    let budget = max(memory, 2 * block + 8 << 20) - fixed
-    leafTiles = Int(max(16, min(budget / 8, 8 << 20) / 16_384))
-    let forBuffers = budget - Int64(leafTiles) * 16_384
-    buffers = Int(max(2, min(forBuffers / Int64(bufferSize), 512)))
   }
 }

@@ -86,14 +86,23 @@ package final class PartialResource: Sendable {
   package func write(_ verified: borrowing VerifiedBlocks) throws(FetchFailure) {
     let range = manifest.layout.bytes(of: verified.blocks)
     do throws(SystemError) {
-      if verified.isZero {
-        do throws(SystemError) { return try blocks.punchHole(range) } catch {
-          guard error.code == SystemError.notSupported else { throw error }
-        }
+      guard verified.isZero else { return try blocks.write(verified.bytes, at: range.lowerBound) }
+      do throws(SystemError) { try blocks.punchHole(range) } catch {
+        guard error.code == SystemError.notSupported else { throw error }
+        try writeZeros(range)
       }
-      try blocks.write(verified.bytes, at: range.lowerBound)
     } catch {
       throw error.failure("cannot write block \(verified.blocks.lowerBound)")
+    }
+  }
+
+  private func writeZeros(_ range: Range<Int64>) throws(SystemError) {
+    let zeros = [UInt8](repeating: 0, count: 64 << 10)
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let count = min(zeros.count, Int(range.upperBound - offset))
+      try blocks.writeAll(count == zeros.count ? zeros : Array(zeros.prefix(count)), at: offset)
+      offset += Int64(count)
     }
   }
 
@@ -102,17 +111,23 @@ package final class PartialResource: Sendable {
     _ range: Range<Int64>, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FetchFailure) {
     let bytes = manifest.layout.bytes(of: range)
-    do throws(SystemError) {
+    try doing("cannot read block \(range.lowerBound) back") { () throws(SystemError) in
       let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count])
       let count = try blocks.read(into: target, at: bytes.lowerBound)
-      if count < bytes.count { memoryZero(target, from: count) }
-    } catch {
-      throw error.failure("cannot read block \(range.lowerBound) back")
+      target[count...].initializeMemory(as: UInt8.self, repeating: 0)
     }
   }
 
-  private func memoryZero(_ buffer: UnsafeMutableRawBufferPointer, from start: Int) {
-    buffer[start...].initializeMemory(as: UInt8.self, repeating: 0)
+  /// This work as a place to take equal blocks from.
+  func asReuseFile() throws(FetchFailure) -> ReuseFile {
+    ReuseFile(try openBlocks(), size: manifest.layout.size)
+  }
+
+  /// The file that is put together, to be read.
+  package func openBlocks() throws(FetchFailure) -> any File {
+    try doing("cannot read the verified blocks") { () throws(SystemError) in
+      try directory.openFile(Self.blocksName, .read)
+    }
   }
 
   /// Makes what was written durable, then says so in the journal.

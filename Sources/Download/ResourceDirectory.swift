@@ -198,6 +198,27 @@ package final class ResourceDirectory: Sendable {
     }
   }
 
+  /// What lies here and may hold blocks of `manifest`: the newest complete version, and unfinished
+  /// work on others.
+  package func reuseFiles(for manifest: Manifest) -> [ReuseFile] {
+    var files: [ReuseFile] = []
+    if let complete = available,
+      let file = try? directory.openDirectory(complete.manifest.version)
+        .openFile(complete.manifest.file, .read)
+    {
+      files.append(ReuseFile(file, size: complete.manifest.layout.size))
+    }
+    for work in unfinished() where work.name != PartialResource.name(of: manifest) {
+      guard
+        let file = try? openPartial()?.openDirectory(work.name)
+          .openFile(PartialResource.blocksName, .read),
+        let status = try? file.status(), status.kind == .regular
+      else { continue }
+      files.append(ReuseFile(file, size: status.size))
+    }
+    return files
+  }
+
   /// All names under `partial/`, also those without a readable snapshot.
   package func partialNames() -> [String] {
     ((try? openPartial())?.flatMap { try? $0.entries() } ?? []).sorted()

@@ -1,11 +1,11 @@
 /// How long to wait after failures, in seconds, and when to stop trying.
 package struct RetryPolicy: Sendable, Equatable {
   /// The run ends when no block was verified for this long.
-  package var giveUpAfter: Double = 600
+  package var giveUpAfter: Double
   /// A block that failed this often ends the run.
   package var attemptsPerBlock = 5
 
-  package init() {}
+  package init(giveUpAfter: Double = 600) { self.giveUpAfter = giveUpAfter }
 
   /// The wait after `failures` incidents of a source in a row: none for the first two, then a fixed
   /// ladder, from the ninth doubling from 3 h to at most 7 days.

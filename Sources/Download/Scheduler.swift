@@ -17,7 +17,7 @@ package struct Scheduler: Sendable {
 
   package let layout: BlockLayout
   private let policy: RetryPolicy
-  private let maximumConnections: Int
+  private var governor: ConnectionGovernor
   private var random: any RandomNumberGenerator & Sendable
 
   /// Blocks that nobody works on.
@@ -64,7 +64,7 @@ package struct Scheduler: Sendable {
     self.layout = layout
     self.policy = policy
     self.random = random
-    maximumConnections = max(1, connections)
+    governor = ConnectionGovernor(maximum: connections, now: now)
     missing = BlockSet(universe: layout.count, full: true)
     for run in claimed.runs { missing.remove(run) }
     done = BlockSet(universe: layout.count)
@@ -87,8 +87,7 @@ package struct Scheduler: Sendable {
     done.count(in: blocks) == blocks.upperBound - blocks.lowerBound
   }
 
-  /// Bytes a second over the last seconds, of blocks that came from the network; nil before it is
-  /// known.
+  /// Bytes a second from the network over the last seconds; nil before it is known.
   package func rate(now: Double) -> Double? { meter.rate(now: now) }
 
   package var activeSpans: Int { active.count }
@@ -97,7 +96,8 @@ package struct Scheduler: Sendable {
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
     let end = lastProgress + policy.giveUpAfter
-    return missing.isEmpty || active.count >= maximumConnections ? end : min(end, notBefore)
+    return missing.isEmpty || active.count >= (holdsBack ? 1 : governor.allowed)
+      ? end : min(end, notBefore)
   }
 
   // MARK: What to do
@@ -105,18 +105,23 @@ package struct Scheduler: Sendable {
   package mutating func next(now: Double) -> [Action] {
     guard failure == nil else { return cancelAll() }
     if !missing.isEmpty || !active.isEmpty, now - lastProgress >= policy.giveUpAfter {
-      failure =
-        lastFailure
-        ?? FetchFailure(.stalled, "no block was verified for \(Int(policy.giveUpAfter)) s")
+      let idle = "no block was verified for \(Int(policy.giveUpAfter)) s"
+      var last = lastFailure ?? FetchFailure(.stalled, idle)
+      last.hint =
+        last.hint
+        ?? (lastFailure == nil ? "run again to resume" : "\(idle); run again to resume")
+      failure = last
       return cancelAll()
     }
     var actions: [Action] = []
-    while now >= notBefore, active.count < (knowsRanges ? maximumConnections : 1),
+    while now >= notBefore, active.count < (knowsRanges && !holdsBack ? governor.allowed : 1),
       let blocks = knowsRanges ? nextBlocks(now: now) : wholeIfNeeded
     {
+      // Whatever else has gone well meanwhile, a block that failed never comes over the same way.
+      let isSuspect = knowsRanges ? attempts[blocks.lowerBound] != nil : !attempts.isEmpty
       let span = Span(
         id: nextID, blocks: blocks, isWhole: !knowsRanges,
-        needsFreshConnection: distrustsConnections)
+        needsFreshConnection: distrustsConnections || isSuspect)
       nextID += 1
       missing.remove(blocks)
       active[span.id] = ActiveSpan(span: span, received: blocks.lowerBound)
@@ -137,7 +142,7 @@ package struct Scheduler: Sendable {
     var bytes = perConnection.map { Int64($0 * Self.spanSeconds) } ?? Self.firstSpanBytes
     // Towards the end everyone gets a share.
     let left = missing.count * layout.blockSize
-    bytes = min(bytes, left / Int64(2 * maximumConnections), Self.maximumSpanBytes)
+    bytes = min(bytes, left / Int64(2 * governor.allowed), Self.maximumSpanBytes)
     let limit = max(1, max(bytes, min(left, 1 << 20)) / layout.blockSize)
     guard let run = missing.run(from: first, limit: limit) else { return nil }
     let suspect = run.dropFirst().first { attempts[$0] != nil }
@@ -154,6 +159,12 @@ package struct Scheduler: Sendable {
 
   // MARK: What happened
 
+  /// What has arrived from the network in this run so far, in bytes, verified or not.
+  package mutating func arrived(bytes: Int64, now: Double) {
+    meter.tick(bytes: bytes, now: now)
+    governor.tick(bytes: bytes, now: now)
+  }
+
   /// Whole blocks of a span were handed over for verification.
   package mutating func received(_ blocks: Range<Int64>, span: Span.ID) {
     guard let state = active[span] else { return }
@@ -168,16 +179,36 @@ package struct Scheduler: Sendable {
     lastProgress = now
     incidents = 0
     distrustsConnections = false
-    meter.add(layout.bytes(of: blocks).count, now: now)
     active[span]?.hasVerified = true
     active[span]?.rejectedInARow = 0
     if !attempts.isEmpty { for block in blocks { attempts[block] = nil } }
   }
 
   /// A block that was on disk does not hash to its leaf.
-  package mutating func lost(_ block: Int64) {
-    missing.insert(block..<block + 1)
+  package mutating func lost(_ block: Int64) { want(block..<block + 1) }
+
+  /// Blocks that were expected from elsewhere have to be fetched after all.
+  package mutating func want(_ blocks: Range<Int64>) { giveBack(blocks) }
+
+  /// Blocks come from elsewhere: they are not to be fetched.
+  ///
+  /// - Returns: those of them that were still to be fetched and that nobody works on.
+  package mutating func withhold(_ blocks: Range<Int64>) -> [Range<Int64>] {
+    var withheld: [Range<Int64>] = []
+    var start = blocks.lowerBound
+    while let run = missing.run(from: start), run.lowerBound < blocks.upperBound {
+      withheld.append(run.clamped(to: blocks))
+      start = run.upperBound
+    }
+    missing.remove(blocks)
+    return withheld
   }
+
+  /// Whether a block is still to be fetched, and nobody works on it.
+  package func isMissing(_ block: Int64) -> Bool { missing.contains(block) }
+
+  /// Holds all but one request back, until it is known what does not have to be fetched.
+  package var holdsBack = false
 
   /// A block that came from the source does not hash to its leaf.
   package mutating func rejected(
@@ -264,33 +295,5 @@ package struct Scheduler: Sendable {
 
   private mutating func jittered(_ wait: Double) -> Double {
     RetryPolicy.jittered(wait, random: Double.random(in: 0..<1, using: &random))
-  }
-}
-
-/// The rate of the last few seconds.
-package struct RateMeter: Sendable {
-  private var samples: [(time: Double, bytes: Int)] = []
-  private var start: Double
-
-  static let window = 3.0
-
-  init(now: Double) { start = now }
-
-  mutating func add(_ bytes: Int, now: Double) {
-    if let last = samples.last, now - last.time < 0.05 {
-      samples[samples.count - 1].bytes += bytes
-    } else {
-      samples.append((now, bytes))
-    }
-    while let first = samples.first, now - first.time > Self.window {
-      start = first.time
-      samples.removeFirst()
-    }
-  }
-
-  func rate(now: Double) -> Double? {
-    let bytes = samples.reduce(0) { $0 + $1.bytes }
-    let seconds = now - start
-    return bytes > 0 && seconds >= 0.05 ? Double(bytes) / seconds : nil
   }
 }

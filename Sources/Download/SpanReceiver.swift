@@ -1,5 +1,6 @@
 import Failure
 import MerkleTree
+import Synchronization
 import System
 import Transport
 
@@ -10,6 +11,7 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   private let span: Span
   private let layout: BlockLayout
   private let pool: BufferPool
+  private let arrived: ArrivedBytes
   private let report: @Sendable (Event) -> Void
 
   private var nextBlock: Int64
@@ -25,8 +27,10 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   init(
-    _ span: Span, layout: BlockLayout, pool: BufferPool, report: @escaping @Sendable (Event) -> Void
+    _ span: Span, layout: BlockLayout, pool: BufferPool, arrived: ArrivedBytes = ArrivedBytes(),
+    report: @escaping @Sendable (Event) -> Void
   ) {
+    self.arrived = arrived
     self.span = span
     self.layout = layout
     self.pool = pool
@@ -45,7 +49,7 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
     try head.checkEncoding()
     if let length = head.contentLength, length != layout.size {
       throw FetchFailure(
-        .sizeMismatch, "the server sends \(length) bytes for a file of \(layout.size)")
+        .rangeMismatch, "the server sends \(length) bytes for a file of \(layout.size)")
     }
   }
 
@@ -61,6 +65,7 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
       guard let next = pool.take() else { return .pause }
       fresh.append(next)
     }
+    arrived.add(body.count)
     var rest = body
     while !rest.isEmpty {
       if buffer == nil {
@@ -104,4 +109,13 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
     nextBlock = blocks.upperBound
     report(.filled(full, blocks: blocks, span: span.id))
   }
+}
+
+/// Counts what arrives, across all transfers of a run.
+final class ArrivedBytes: Sendable {
+  private let count = Atomic<Int64>(0)
+
+  func add(_ bytes: Int) { count.add(Int64(bytes), ordering: .relaxed) }
+
+  var total: Int64 { count.load(ordering: .relaxed) }
 }

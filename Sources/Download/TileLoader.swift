@@ -10,6 +10,8 @@ struct TileLoader: ~Copyable {
 
   /// Asked for and not yet authenticated, with where it stands.
   private var wanted: [TileAddress: State] = [:]
+  /// Tiles of level 0 that were authenticated since ``takeLearned()``.
+  private var learned: [TileAddress] = []
   /// In the order in which they were asked for.
   private var order: [TileAddress] = []
 
@@ -50,6 +52,18 @@ struct TileLoader: ~Copyable {
   }
 
   var isIdle: Bool { wanted.isEmpty }
+
+  /// How many tiles are asked for and not yet there.
+  var outstanding: Int { wanted.count }
+
+  /// The leaves that were proven since the last call.
+  mutating func takeLearned() -> [Range<Int64>] {
+    defer { learned = [] }
+    return learned.map { tile in
+      let first = tile.index * Int64(Tile.width)
+      return first..<first + Int64(tile.width)
+    }
+  }
 
   /// The tiles to request now.
   mutating func nextRequests() -> [TileAddress] {
@@ -129,6 +143,7 @@ struct TileLoader: ~Copyable {
 
   private mutating func finish(_ tile: TileAddress, _ bytes: [UInt8]?) {
     wanted[tile] = nil
+    if tile.level == 0 { learned.append(tile) }
     order.removeAll { $0 == tile }
     if let bytes { keep(tile, bytes) }
   }

@@ -20,6 +20,8 @@ public enum FetchEvent: Sendable {
     public var verified: Int64
     /// Of those, what was on disk when the run began.
     public var resumed: Int64
+    /// Of those, what was taken from other files on this disk, from equal blocks, or is zeros.
+    public var reused: Int64
     /// Bytes a second from the network; nil while unknown.
     public var rate: Double?
   }

@@ -80,19 +80,35 @@ enum OutputFile {
     }
   }
 
+  /// Writes on a thread of its own: a reader that does not read holds a write up for ever, and an
+  /// interruption must not wait for it. That thread is then left behind.
   private static func stream(
     _ source: any File, _ interruption: Interruption
   ) throws(FetchFailure) {
-    var offset: Int64 = 0
-    while true {
-      try interruption.check()
-      do throws(SystemError) {
-        let bytes = try source.read(count: chunk, at: offset)
-        if bytes.isEmpty { return }
-        try Terminal.standardOutput.writeStream(bytes)
-        offset += Int64(bytes.count)
-      } catch { throw error.failure("cannot write to standard output") }
+    let end = Monitor<Result<Void, FetchFailure>?>(nil)
+    let observer = interruption.observe { signal in
+      end.change { $0 = $0 ?? .failure(Interruption.failure(signal)) }
     }
+    defer { observer.end() }
+    _ = WorkThread("output") {
+      var offset: Int64 = 0
+      do throws(SystemError) {
+        while interruption.signal == nil {
+          let bytes = try source.read(count: chunk, at: offset)
+          if bytes.isEmpty { break }
+          try Terminal.standardOutput.writeStream(bytes)
+          offset += Int64(bytes.count)
+        }
+        end.change { $0 = $0 ?? .success(()) }
+      } catch {
+        let failure = error.failure("cannot write to standard output")
+        end.change { $0 = $0 ?? .failure(failure) }
+      }
+    }
+    guard let result = end.wait({ $0 }) else {
+      preconditionFailure("FetchResKit: a wait without a deadline ended")
+    }
+    try result.get()
   }
 }
 

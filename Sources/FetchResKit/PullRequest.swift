@@ -10,6 +10,8 @@ public struct PullRequest: Sendable {
   public var keys: [String] = []
   /// The origin that is expected; nil to find it out from the keys, the directory or the state.
   public var origin: String?
+  /// Local files that may hold blocks of the resource.
+  public var reuse: [String] = []
   /// Uses the disk alone.
   public var offline = false
   public var onNewVersion = NewVersionPolicy.continue
@@ -19,6 +21,8 @@ public struct PullRequest: Sendable {
   public var connections = 8
   /// Bytes for buffers and tiles.
   public var memory: Int64 = 64 << 20
+  /// Bytes a second for the whole run; nil for no limit.
+  public var rateLimit: Int64?
   /// Header lines for the manifest's own server.
   public var headers: [String] = []
   /// A file of certificates to trust instead of the system's.
@@ -59,6 +63,8 @@ public struct PullResult: Sendable, Equatable {
   public var size: Int64
   /// Bytes that came from the network in this run.
   public var fetched: Int64
+  /// Bytes that were taken from other files on this disk, from equal blocks, or are zeros.
+  public var reused: Int64
   /// The newest version, if this is an older one.
   public var newerVersion: String?
 }

@@ -78,6 +78,7 @@ package struct PullSession {
     policy.certificateFile = request.certificateFile
     policy.connectTimeout = request.connectTimeout
     policy.firstByteTimeout = request.firstByteTimeout
+    policy.rateLimit = request.rateLimit
     policy.stall = StallLimit(bytesPerSecond: request.stallRate, window: request.stallWindow)
     return CurlTransport(policy: policy)
   }
@@ -100,7 +101,7 @@ package struct PullSession {
     let existing = try ResourceDirectory(path, fileSystem)
     let early = try existing?.origin() == nil ? nil : existing?.lock()
 
-    let fetch = ManifestFetch(
+    let fetch = SmallFetch(
       transport: transport, retry: limits.retry, interruption: interruption, report: report)
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
       try fetch.run(site.manifestURL) { bytes throws(FetchFailure) in
@@ -166,7 +167,7 @@ package struct PullSession {
         hint: "nothing was changed; ask the publisher which one is right")
     }
     if !pinned { try directory.setCurrent(version) }
-    return try deliver(complete, in: directory, fetched: 0, newer: nil)
+    return try deliver(complete, in: directory, Work(), newer: nil)
   }
 
   /// The release to work on: the newest, or an older one that was begun.
@@ -187,9 +188,14 @@ package struct PullSession {
       }
       if !isSameVersion { begun.append(accepted) } else { return newest }
     }
+    // Work that was left behind for a newer version, complete since then, stays behind: what is
+    // available never goes back.
+    let available = directory.available?.manifest.release ?? -1
     guard !pinned,
-      let older = begun.filter({ $0.manifest.release < newest.manifest.release })
-        .max(by: { $0.manifest.release < $1.manifest.release }),
+      let older = begun.filter({
+        available < $0.manifest.release && $0.manifest.release < newest.manifest.release
+      })
+      .max(by: { $0.manifest.release < $1.manifest.release }),
       CompletedVersion(older.manifest.version, in: directory.directory) == nil
     else { return newest }
     switch request.onNewVersion {
@@ -214,7 +220,7 @@ package struct PullSession {
     let manifest = chosen.manifest
     try directory.takeBack(manifest, lock)
     let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
-    let fetched = try download(resource, in: directory, base: site.base, transport)
+    let work = try download(resource, in: directory, base: site.base, transport)
 
     // Expiry is judged again before the marker, never in between.
     var final = chosen
@@ -236,22 +242,22 @@ package struct PullSession {
     try prune(directory, keeping: complete)
     let isNewest = manifest.version == newest.manifest.version
     return try deliver(
-      complete, in: directory, fetched: fetched,
+      complete, in: directory, work,
       newer: isNewest ? nil : newest.manifest.version)
   }
 
-  /// - Returns: the bytes that came from the network.
   private func download(
     _ resource: PartialResource, in directory: ResourceDirectory, base: WebURL,
     _ transport: any Transport
-  ) throws(FetchFailure) -> Int64 {
+  ) throws(FetchFailure) -> Work {
     let manifest = resource.manifest
     let claimed = try resource.claimedBytes()
     try checkSpace(manifest.layout.size - claimed, copy: manifest.layout.size, in: directory)
     report(.begin(version: manifest.version, size: manifest.layout.size, claimed: claimed))
     var last = DownloadProgress()
     let downloader = try Downloader(
-      resource, transport: transport, base: base, limits: limits
+      resource, transport: transport, base: base, limits: limits,
+      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
     ) { event in
       switch event {
       case .progress(let progress):
@@ -260,7 +266,7 @@ package struct PullSession {
           .progress(
             FetchEvent.Progress(
               total: progress.total, verified: progress.verified, resumed: progress.resumed,
-              rate: progress.rate)))
+              reused: progress.reused, rate: progress.rate)))
       case .blockRejected(let failure, let wasOnDisk):
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
@@ -268,7 +274,32 @@ package struct PullSession {
       }
     }
     try downloader.run(interruption)
-    return last.verified - last.resumed
+    return Work(
+      fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)
+  }
+
+  /// The files of `--reuse`.
+  private func namedReuseFiles() throws(FetchFailure) -> [ReuseFile] {
+    var files: [ReuseFile] = []
+    for path in request.reuse {
+      do throws(SystemError) {
+        let file = try fileSystem.openFile(path)
+        let status = try file.status()
+        guard status.kind == .regular else {
+          throw SystemError(SystemError.invalid, "open", path: path)
+        }
+        files.append(ReuseFile(file, size: status.size))
+      } catch {
+        throw FetchFailure(.usage, "cannot read \(path) for --reuse: \(error.reason)")
+      }
+    }
+    return files
+  }
+
+  /// Bytes that came from the network, and from elsewhere on this disk.
+  private struct Work {
+    var fetched: Int64 = 0
+    var reused: Int64 = 0
   }
 
   /// The copy for `-o` counts too, on the file system that it goes to.
@@ -289,7 +320,7 @@ package struct PullSession {
 
   /// Hands the finished file out: as a path, as a copy, or as a stream.
   private func deliver(
-    _ complete: CompletedVersion, in directory: ResourceDirectory, fetched: Int64, newer: String?
+    _ complete: CompletedVersion, in directory: ResourceDirectory, _ work: Work, newer: String?
   ) throws(FetchFailure) -> PullResult {
     if let newer {
       report(
@@ -305,7 +336,8 @@ package struct PullSession {
     let manifest = complete.manifest
     return PullResult(
       path: path, origin: manifest.origin.name, version: manifest.version,
-      release: manifest.release, size: manifest.layout.size, fetched: fetched, newerVersion: newer)
+      release: manifest.release, size: manifest.layout.size, fetched: work.fetched,
+      reused: work.reused, newerVersion: newer)
   }
 
   /// `--keep N`: the complete versions of the lowest releases go, never the one just finished.
@@ -331,7 +363,7 @@ package struct PullSession {
     let complete = site.pinnedVersion.map { CompletedVersion($0, in: directory.directory) }
     guard let complete = complete ?? directory.available else { throw nothing }
     _ = try AcceptedManifest(complete.note, expected)
-    return try deliver(complete, in: directory, fetched: 0, newer: nil)
+    return try deliver(complete, in: directory, Work(), newer: nil)
   }
 
   // MARK: Words

@@ -34,7 +34,7 @@ public struct Manifest: Sendable, Hashable {
   }
 
   public static let maximumByteCount = 65_535
-  static let maximumMirrors = 8
+  package static let maximumMirrors = 8
   static let maximumExtensions = 32
 
   public init(

@@ -57,10 +57,14 @@ extension Manifest {
     let version = try reader.take("version") { Self.isVersion($0) ? String($0) : nil }
     let release = try reader.take("release") { Decimal.decode($0) }
     let size = try reader.take("size") { Decimal.decode($0) }
-    let layout = try reader.take("block-size") {
-      Decimal.decode($0).flatMap { BlockLayout(size: size, blockSize: $0) }
+    let blockSize = try reader.take("block-size") { text in
+      Decimal.decode(text).flatMap { (1...BlockLayout.maximumBlockSize).contains($0) ? $0 : nil }
     }
-    _ = try reader.take("blocks") { Decimal.decode($0) == layout.count ? true : nil }
+    let layout = try reader.take("blocks") { text in
+      BlockLayout(size: size, blockSize: blockSize).flatMap {
+        $0.count == Decimal.decode(text) ? $0 : nil
+      }
+    }
     let root = try reader.take("root") { text in
       Hex.decode(text).flatMap { Digest($0) }.flatMap {
         ($0 == .empty) == (layout.count == 0) ? $0 : nil
@@ -129,12 +133,13 @@ private struct LineReader {
     return value
   }
 
-  /// An `x-<name> <value>` line: a name of `a-z 0-9 -`, a value of at least one byte.
+  /// An `x-<name> <value>` line: a name of `a-z 0-9 -`, one space, a value of at least one byte.
   mutating func takeExtension() -> Manifest.Extension? {
     guard next < lines.count else { return nil }
     let parts = lines[next].utf8.split(
       separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[1].isEmpty, parts[0].count > 2,
+    guard parts.count == 2, let first = parts[1].first, first != UInt8(ascii: " "),
+      parts[0].count > 2,
       Substring(parts[0]).hasPrefix("x-"),
       parts[0].allSatisfy({
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0

@@ -5,12 +5,15 @@ import Failure
 ///
 /// Tiles come top down: first the whole right edge, which folds to the root, then every full tile
 /// against its slot in its parent, without exception and wherever it came from (network or disk).
-/// Keeps every tile above level 0 (32 bytes for each 256 leaves) and up to `capacity` of level 0.
+/// Keeps the edge, every tile above level 0 (32 bytes for each 256 leaves) and up to `capacity` full
+/// tiles of level 0.
 public struct AuthenticatedTree: ~Copyable {
   public let shape: TreeShape
   public let root: Digest
   private var hasher = TreeHasher()
-  private var upper: [TileAddress: [Digest]] = [:]
+  /// The tiles above level 0, and the edge tile of level 0.
+  private var kept: [TileAddress: [Digest]] = [:]
+  /// The full tiles of level 0, by index.
   private var leaves: [Int64: LeafTile] = [:]
   private var clock: UInt64 = 0
   private let capacity: Int
@@ -20,7 +23,7 @@ public struct AuthenticatedTree: ~Copyable {
     var lastUse: UInt64
   }
 
-  /// - Parameter capacity: how many tiles of level 0 to keep, 8 KiB each; at least 1.
+  /// - Parameter capacity: how many full tiles of level 0 to keep, 8 KiB each; at least 1.
   public init(count: Int64, root: Digest, capacity: Int = 1_024) throws(FetchFailure) {
     guard count > 0 || root == .empty else {
       throw FetchFailure(.tileInvalid, "an empty tree cannot have the root \(root)")
@@ -31,7 +34,10 @@ public struct AuthenticatedTree: ~Copyable {
   }
 
   /// The tiles that have to be authenticated before those leaves are proven, parents first. The
-  /// partial ones among them belong to the edge and are authenticated together.
+  /// partial ones among them are the whole edge and are authenticated together.
+  ///
+  /// Authenticating may push out full tiles of level 0 that were there: ask again until none is
+  /// missing. Within `capacity` tiles of level 0 that ends.
   public func missingTiles(for range: Range<Int64>) -> [TileAddress] {
     guard !range.isEmpty else { return [] }
     var missing = shape.edge.filter { hashes(of: $0) == nil }
@@ -79,24 +85,25 @@ public struct AuthenticatedTree: ~Copyable {
     keep(tile)
   }
 
-  /// The proven hashes of those leaves; nil while `missingTiles(for:)` has level-0 tiles of them.
+  /// The proven hashes of those leaves; nil while `missingTiles(for:)` has tiles of level 0 with them.
   public mutating func provenLeaves(_ range: Range<Int64>) -> ProvenLeaves? {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= shape.count, "MerkleTree: no such leaves")
-    var hashes: [Digest] = []
-    hashes.reserveCapacity(range.count)
-    let width = Int64(Tile.width)
-    var next = range.lowerBound
+    var proven: [Digest] = []
+    proven.reserveCapacity(range.count)
     clock += 1
+    var next = range.lowerBound
     while next < range.upperBound {
-      let tile = next / width
-      guard let held = leaves[tile]?.hashes else { return nil }
-      leaves[tile]?.lastUse = clock
-      let end = min(range.upperBound, (tile + 1) * width)
-      hashes.append(contentsOf: held[Int(next - tile * width)..<Int(end - tile * width)])
-      next = end
+      guard let tile = shape.tile(level: 0, index: next / Int64(Tile.width)),
+        let slots = hashes(of: tile)
+      else { return nil }
+      let first = Int(next % Int64(Tile.width))
+      let part = slots[first...].prefix(Int(range.upperBound - next))
+      proven += part
+      leaves[tile.index]?.lastUse = clock
+      next += Int64(part.count)
     }
-    return ProvenLeaves(first: range.lowerBound, hashes: hashes)
+    return ProvenLeaves(first: range.lowerBound, hashes: proven)
   }
 
   /// Whether everything is there that `authenticate(_:)` needs for this full tile.
@@ -108,8 +115,7 @@ public struct AuthenticatedTree: ~Copyable {
   /// The node (binary level, index). Requires that the tiles it is computed from are authenticated:
   /// for any node `missingTiles` of the leaves below it, for a full one only the tile it stands in.
   public mutating func node(level: Int, index: Int64) -> Digest {
-    let end = (index + 1) << level
-    if end <= shape.count {
+    if shape.isFull(level: level, index: index) {
       let tileLevel = level / Tile.height
       let width = 1 << (level % Tile.height)
       let first = index << (level % Tile.height)
@@ -138,17 +144,19 @@ public struct AuthenticatedTree: ~Copyable {
     return TreeBuilder(count: shape.count, edge: edge)
   }
 
+  private func isEvictable(_ tile: TileAddress) -> Bool { tile.level == 0 && tile.isFull }
+
   private func hashes(of tile: TileAddress) -> [Digest]? {
-    tile.level == 0 ? leaves[tile.index]?.hashes : upper[tile]
+    isEvictable(tile) ? leaves[tile.index]?.hashes : kept[tile]
   }
 
   private mutating func keep(_ tile: SuspectTile) {
-    guard tile.address.level == 0 else {
-      upper[tile.address] = tile.hashes
+    guard isEvictable(tile.address) else {
+      kept[tile.address] = tile.hashes
       return
     }
     clock += 1
-    if leaves.count >= capacity,
+    if leaves.count >= capacity, leaves[tile.address.index] == nil,
       let oldest = leaves.min(by: { $0.value.lastUse < $1.value.lastUse })
     {
       leaves[oldest.key] = nil

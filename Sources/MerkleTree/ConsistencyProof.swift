@@ -20,13 +20,13 @@ public enum ConsistencyProof {
     }
     let root1 = try InclusionProof.digest(root1, "the first root")
     let root2 = try InclusionProof.digest(root2, "the second root")
+    let needed = length(size1: size1, size2: size2)
+    guard proof.count == needed else {
+      throw InclusionProof.malformed(
+        "\(proof.count) nodes instead of \(needed) between sizes \(size1) and \(size2)")
+    }
     var nodes: [Digest] = []
     for node in proof { nodes.append(try InclusionProof.digest(node, "a node")) }
-    let needed = length(size1: size1, size2: size2)
-    guard nodes.count == needed else {
-      throw InclusionProof.malformed(
-        "\(nodes.count) nodes instead of \(needed) between sizes \(size1) and \(size2)")
-    }
     guard size1 < size2 else {
       guard root1 == root2 else { throw mismatch(size1, size2) }
       return
@@ -83,7 +83,7 @@ public enum ConsistencyProof {
     precondition(size1 > 0 && size1 <= shape.count, "MerkleTree: no such prefix")
     var (level, index, isPrefix) = (shape.height, Int64(0), true)
     var above: [(Int, Int64)] = []
-    while min(shape.count, (index + 1) << level) != size1 {
+    while shape.end(level: level, index: index) != size1 {
       level -= 1
       let right = 2 * index + 1
       let middle = right << level

@@ -18,6 +18,21 @@ public struct TreeHasher: ~Copyable {
     block.withUnsafeBytes { leaf($0) }
   }
 
+  /// The leaf hash of `count` zero bytes.
+  public mutating func zeroLeaf(count: Int) -> Digest {
+    let zeros = [UInt8](repeating: 0, count: min(count, 64 << 10))
+    hash.reset()
+    hash.update(byte: 0x00)
+    var left = count
+    while left > 0 {
+      zeros.withUnsafeBytes {
+        hash.update(UnsafeRawBufferPointer(rebasing: $0[..<min(left, zeros.count)]))
+      }
+      left -= zeros.count
+    }
+    return hash.finish()
+  }
+
   public mutating func node(_ left: Digest, _ right: Digest) -> Digest {
     hash.reset()
     hash.update(byte: 0x01)

@@ -43,6 +43,14 @@ public struct TreeShape: Sendable, Hashable {
     count <= 1 ? 0 : Int64.bitWidth - (count - 1).leadingZeroBitCount
   }
 
+  /// One past the last leaf below the node (binary level, index), which has to exist.
+  func end(level: Int, index: Int64) -> Int64 {
+    isFull(level: level, index: index) ? (index + 1) << level : count
+  }
+
+  /// Whether the node (binary level, index) stands over 2^level leaves.
+  func isFull(level: Int, index: Int64) -> Bool { index < count >> level }
+
   // MARK: Tiles
 
   /// How many nodes tile level `level` holds: the roots of full subtrees of 256^level leaves.
@@ -59,16 +67,15 @@ public struct TreeShape: Sendable, Hashable {
 
   /// The tile `index` of `level` as this tree has it, full or partial; nil if it has none.
   public func tile(level: Int, index: Int64) -> TileAddress? {
-    let width = tileLevelWidth(level)
-    let before = index * Int64(Tile.width)
-    guard index >= 0, before < width else { return nil }
-    return TileAddress(
-      level: level, index: index, width: Int(min(width - before, Int64(Tile.width))))
+    guard index >= 0, index < tileCount(level: level) else { return nil }
+    let rest = tileLevelWidth(level) - index * Int64(Tile.width)
+    return TileAddress(level: level, index: index, width: Int(min(rest, Int64(Tile.width))))
   }
 
   /// The number of tiles on `level`.
   public func tileCount(level: Int) -> Int64 {
-    (tileLevelWidth(level) + Int64(Tile.width) - 1) / Int64(Tile.width)
+    let width = tileLevelWidth(level)
+    return width / Int64(Tile.width) + (width % Int64(Tile.width) == 0 ? 0 : 1)
   }
 
   /// The partial tiles, lowest level first: together they fold to the root.

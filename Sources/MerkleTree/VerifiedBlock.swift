@@ -8,6 +8,7 @@ import Failure
 /// closure of ``BlockVerifier/verify(_:blocks:leaves:accept:)`` makes easy to keep.
 public struct VerifiedBlocks: ~Copyable {
   public let blocks: Range<Int64>
+  /// The bytes; empty where `isZero` says it all.
   public let bytes: UnsafeRawBufferPointer
   /// Whether all the bytes are zero. May be false for a short last block of zeros.
   public let isZero: Bool
@@ -83,10 +84,37 @@ public struct BlockVerifier: ~Copyable {
     return rejected
   }
 
+  /// Lends the blocks as zeros, without any bytes, if each is a full one and its proven leaf is that
+  /// of zeros.
+  ///
+  /// - Returns: whether they were lent.
+  public mutating func verifyZeros(
+    blocks: Range<Int64>, leaves: ProvenLeaves,
+    accept: (borrowing VerifiedBlocks) throws(FetchFailure) -> Void
+  ) throws(FetchFailure) -> Bool {
+    guard layout.bytes(of: blocks).count == Int(layout.blockSize) * blocks.count,
+      blocks.allSatisfy({ leaves[$0] == fullZeroLeaf() })
+    else { return false }
+    try accept(
+      VerifiedBlocks(
+        blocks: blocks, bytes: UnsafeRawBufferPointer(start: nil, count: 0), isZero: true))
+    return true
+  }
+
+  /// The leaf hash of a block, proven or not.
+  public mutating func leaf(of block: UnsafeRawBufferPointer) -> Digest { hasher.leaf(block) }
+
+  /// The leaf hash of a full block of zeros.
+  public mutating func fullZeroLeaf() -> Digest {
+    if let zeroLeaf { return zeroLeaf }
+    let leaf = hasher.zeroLeaf(count: Int(layout.blockSize))
+    zeroLeaf = leaf
+    return leaf
+  }
+
   /// Whether a block with this leaf hash is a full block of zeros, told by its hash alone.
   private mutating func isZero(_ block: UnsafeRawBufferPointer, leaf: Digest) -> Bool {
     guard block.first == 0, Int64(block.count) == layout.blockSize else { return false }
-    if zeroLeaf == nil { zeroLeaf = hasher.leaf([UInt8](repeating: 0, count: block.count)) }
-    return leaf == zeroLeaf
+    return leaf == fullZeroLeaf()
   }
 }

@@ -27,14 +27,7 @@ struct LogWriter: ~Copyable {
     guard let checkpoint, checkpoint.size > 0 else { return }
     var tree = try AuthenticatedTree(count: checkpoint.size, root: checkpoint.root)
     var edge: [SuspectTile] = []
-    for address in tree.shape.edge {
-      guard let tile = try site.tile(address) else {
-        throw FetchFailure(
-          .tileInvalid, "\(address.path) of the release log is missing in \(site.path)",
-          hint: "rebuild the log with 'fetchres publish --recover URL --site \(site.path)'")
-      }
-      edge.append(tile)
-    }
+    for address in tree.shape.edge { edge.append(try site.presentTile(address)) }
     try tree.authenticate(edge: edge)
     builder = tree.builder()
 

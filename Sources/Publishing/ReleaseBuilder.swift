@@ -11,7 +11,35 @@ struct ReleaseBuilder {
   let version: String
   let file: String
 
-  static func temporaryName(_ version: String) -> String { ".new-\(version)" }
+  private static let temporaryPrefix = ".new-"
+
+  static func temporaryName(_ version: String) -> String { temporaryPrefix + version }
+
+  /// Where the manifest of a release that is being built goes.
+  static func manifestPath(_ version: String) -> String {
+    "\(SitePaths.releases)/\(temporaryName(version))/\(SitePaths.manifest)"
+  }
+
+  /// Removes what interrupted builds left.
+  ///
+  /// - Returns: whether there was anything.
+  static func removeUnfinished(in site: SiteDirectory) throws(FetchFailure) -> Bool {
+    try doing("cannot remove unfinished releases in \(site.path)") { () throws(SystemError) in
+      guard let (releases, _) = try site.locate("\(SitePaths.releases)/x") else { return false }
+      let names = try releases.entries().filter { $0.hasPrefix(temporaryPrefix) }
+      for name in names { try releases.removeTree(name) }
+      try releases.sync()
+      return !names.isEmpty
+    }
+  }
+
+  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
+  /// replaces.
+  static func discard(_ version: String, in site: SiteDirectory) {
+    if let (releases, name) = try? site.locate(SitePaths.release(temporaryName(version))) {
+      try? releases.removeTree(name)
+    }
+  }
 
   /// How the file gets into the site.
   enum Entry: Sendable {
@@ -86,14 +114,6 @@ struct ReleaseBuilder {
       try releases.sync()
     } catch { throw error.failure(what) }
     return root
-  }
-
-  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
-  /// replaces.
-  func discard() {
-    if let (releases, name) = try? site.locate(SitePaths.release(Self.temporaryName(version))) {
-      try? releases.removeTree(name)
-    }
   }
 
   private func status(of file: any File) throws(FetchFailure) -> FileStatus {

@@ -29,7 +29,9 @@ package struct SiteProof {
       throw FetchFailure(.usage, "version \(version) has \(count) blocks, so no block \(index)")
     }
     var tree = try AuthenticatedTree(count: count, root: root)
-    try SiteTiles(site).authenticate(&tree, leaves: index..<index + 1, of: version)
+    try tree.gather(index..<index + 1) { tile throws(FetchFailure) in
+      try site.presentTile(tile, of: version)
+    }
     leaf = tree.node(level: 0, index: index)
     siblings = InclusionProof.make(index: index, shape: tree.shape) { level, index in
       tree.node(level: level, index: index)

@@ -26,15 +26,6 @@ struct SiteTransaction: Sendable, Equatable {
   private static let planName = "transaction"
   private static let stageName = "new"
   private static let planLimit = 1 << 20
-  private static let fileLimit = 1 << 25
-
-  /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
-  /// and is there with other bytes.
-  func check(_ site: SiteDirectory) throws(FetchFailure) {
-    for step in steps {
-      if case .immutable(let path, let bytes) = step { _ = try isThere(path, bytes, site) }
-    }
-  }
 
   /// Makes the record durable. From then on the transaction will happen.
   func stage(_ lock: SiteLock) throws(FetchFailure) {
@@ -98,7 +89,7 @@ struct SiteTransaction: Sendable, Equatable {
       guard parts.count == 4, let number = Decimal.decode(parts[1]) else { throw malformed }
       let bytes = try doing("cannot read step \(number) of the unfinished publish") {
         () throws(SystemError) in
-        try lock.own.openDirectory(stageName).readFile("\(number)", limit: fileLimit)
+        try lock.own.openDirectory(stageName).readFile("\(number)", limit: SiteDirectory.fileLimit)
       }
       guard SHA256.digest(bytes).description == parts[2] else { throw malformed }
       let path = String(parts[3])
@@ -124,11 +115,48 @@ struct SiteTransaction: Sendable, Equatable {
       case .mutable(let path, let bytes): try replace(path, bytes, site)
       }
     }
-    do throws(SystemError) {
-      try lock.own.remove(Self.planName)
+    let order = try UploadOrder(self, site)
+    try doing("cannot record what was published") { () throws(SystemError) in
+      try lock.own.replaceFile(UploadOrder.recordName, order.record, permissions: 0o600)
+    }
+    try Self.forget(lock)
+  }
+
+  /// Removes the record: the transaction is over.
+  static func forget(_ lock: SiteLock) throws(FetchFailure) {
+    try doing("cannot close the record of the publish") { () throws(SystemError) in
+      try lock.own.remove(planName)
       try lock.own.sync()
-      try lock.own.removeTree(Self.stageName)
-    } catch { throw error.failure("cannot close the record of the publish") }
+      try lock.own.removeTree(stageName)
+    }
+  }
+
+  /// Refuses a transaction that would meet another content under an immutable name, before anything
+  /// is recorded.
+  func check(_ site: SiteDirectory) throws(FetchFailure) {
+    for case .immutable(let path, let bytes) in steps {
+      if let there = try site.read(path, limit: SiteDirectory.fileLimit), there != bytes {
+        throw Self.changed(path, site)
+      }
+    }
+  }
+
+  /// Whether any step was performed: what a key or a client may have seen.
+  func hasBegun(
+    _ site: SiteDirectory, _ fileSystem: any FileSystem
+  ) throws(FetchFailure) -> Bool {
+    for step in steps {
+      let isDone: Bool =
+        switch step {
+        case .head(let path, let bytes): try KeyHead(path: path).read(fileSystem) == bytes
+        case .release(let version): try site.has(SitePaths.release(version))
+        case .immutable(let path, _): try site.has(path)
+        case .mutable(let path, let bytes):
+          try site.read(path, limit: SiteDirectory.fileLimit) == bytes
+        }
+      if isDone { return true }
+    }
+    return false
   }
 
   private func appear(_ version: String, _ site: SiteDirectory) throws(FetchFailure) {
@@ -146,25 +174,19 @@ struct SiteTransaction: Sendable, Equatable {
   }
 
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
-    guard try isThere(path, bytes, site) else { return try replace(path, bytes, site) }
-    // Whoever wrote it may have been killed before it was durable.
-    try doing("cannot make \(Path.join(site.path, path)) durable") { () throws(SystemError) in
-      guard let (directory, name) = try site.locate(path, makes: true) else { return }
-      try directory.openFile(name, .read).sync()
-      try directory.sync()
+    if let there = try site.read(path, limit: SiteDirectory.fileLimit) {
+      guard there == bytes else {
+        throw Self.changed(path, site)
+      }
+      return try site.sync(path)
     }
+    try replace(path, bytes, site)
   }
 
-  private func isThere(
-    _ path: String, _ bytes: [UInt8], _ site: SiteDirectory
-  ) throws(FetchFailure) -> Bool {
-    guard let there = try site.read(path, limit: Self.fileLimit) else { return false }
-    guard there == bytes else {
-      throw FetchFailure(
-        .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
-        hint: "nothing was overwritten; find out who wrote it")
-    }
-    return true
+  private static func changed(_ path: String, _ site: SiteDirectory) -> FetchFailure {
+    FetchFailure(
+      .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
+      hint: "nothing was overwritten; find out who wrote it")
   }
 
   private func replace(

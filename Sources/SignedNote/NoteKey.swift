@@ -54,8 +54,9 @@ public struct NoteKey: Sendable, Hashable, CustomStringConvertible {
 
 /// A secret key of a note: `PRIVATE+KEY+<name>+<8 hex>+<base64(0x01 ‖ seed)>`.
 ///
-/// It has no description, so that it does not get into a message by accident.
-public struct SigningKey: Sendable {
+/// Described and mirrored as its public key, so that the seed does not get into a message, a log or a
+/// dump by accident; only ``secretText`` gives it out.
+public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
   public let key: NoteKey
   private let seed: [UInt8]
 
@@ -77,12 +78,19 @@ public struct SigningKey: Sendable {
 
   /// Parses the text form; nothing around it is tolerated. The id has to be that of the public key.
   public init?(_ text: some StringProtocol) {
-    guard text.hasPrefix(Self.prefix), let parts = KeyText(text.dropFirst(Self.prefix.count)),
+    // Bytes, not characters: to hasPrefix a Kelvin sign is a K.
+    let bytes = String(text).utf8
+    guard bytes.starts(with: Self.prefix.utf8),
+      let parts = KeyText(Substring(bytes.dropFirst(Self.prefix.utf8.count))),
       parts.algorithm == NoteAlgorithm.ed25519.rawValue,
       let key = SigningKey(name: parts.name, seed: parts.key), key.key.id == parts.id
     else { return nil }
     self = key
   }
+
+  public var description: String { "secret key of \(key)" }
+
+  public var customMirror: Mirror { Mirror(self, children: ["key": key.description]) }
 
   /// The text to store. Whoever reads it can sign.
   public var secretText: String {

@@ -98,35 +98,43 @@ public struct SignedNote: Sendable {
   ///
   /// Lines by other keys are ignored; a line whose name and id are known must verify.
   ///
-  /// - Throws: `bad-signature`; `note-malformed` if a known key signed twice; `unknown-key` if none
+  /// - Throws: `note-malformed` if a known key signed twice; `bad-signature`; `unknown-key` if none
   ///   of the keys signed.
   public func verify(_ keys: [NoteKey]) throws(FetchFailure) -> VerifiedNote {
-    var signers: [NoteKey] = []
-    for key in keys where !signers.contains(key) {
-      let lines = signatures.filter { $0.name == key.name && $0.id == key.id }
+    var known: [(key: NoteKey, line: NoteSignature)] = []
+    for key in keys where !known.contains(where: { $0.key == key }) {
+      let lines = lines(by: key)
       guard let line = lines.first else { continue }
       guard lines.count == 1 else {
         throw FetchFailure(.noteMalformed, "the note is signed twice by \(key.name)")
       }
+      known.append((key, line))
+    }
+    for (key, line) in known {
       guard isValid(line, by: key) else {
         throw FetchFailure(.badSignature, "the signature by \(key) does not verify")
       }
-      signers.append(key)
     }
-    guard !signers.isEmpty else {
+    guard !known.isEmpty else {
       let names = signatures.map { "\($0.name)+\(NoteSignature.hex($0.id))" }
       throw FetchFailure(
         .unknownKey,
         "the note is signed by \(names.prefix(3).joined(separator: ", ")), none of them a trusted key"
       )
     }
-    return VerifiedNote(note: self, signers: signers)
+    return VerifiedNote(note: self, signers: known.map(\.key))
   }
 
   /// Whether the note has exactly one line by this key and it verifies.
   public func isSigned(by key: NoteKey) -> Bool {
-    let lines = signatures.filter { $0.name == key.name && $0.id == key.id }
+    let lines = lines(by: key)
     return lines.count == 1 && isValid(lines[0], by: key)
+  }
+
+  private func lines(by key: NoteKey) -> [NoteSignature] {
+    let id = key.id
+    // Names are bytes here: String's own comparison takes canonically equivalent ones as equal.
+    return signatures.filter { $0.id == id && $0.name.utf8.elementsEqual(key.name.utf8) }
   }
 
   private func isValid(_ line: NoteSignature, by key: NoteKey) -> Bool {

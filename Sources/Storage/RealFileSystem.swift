@@ -9,7 +9,7 @@ package struct RealFileSystem: FileSystem {
   }
 
   package func openFile(_ path: String) throws(SystemError) -> any File {
-    RealFile(try Descriptor.open(path, Descriptor.readOnly))
+    RealFile(try Descriptor.open(path, Descriptor.readOnly | Descriptor.nonBlocking))
   }
 }
 

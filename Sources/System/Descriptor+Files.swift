@@ -9,6 +9,8 @@ extension Descriptor {
   package static let exclusive = O_EXCL
   package static let directory = O_DIRECTORY
   package static let truncating = O_TRUNC
+  /// A pipe that nobody writes to does not hold the opener up.
+  package static let nonBlocking = O_NONBLOCK
 
   package func status() throws(SystemError) -> FileStatus {
     var status = stat()

@@ -7,17 +7,20 @@ package final class Signals: Sendable {
   private let first = Atomic<Int32>(0)
   private let onSignal: @Sendable (Int32) -> Void
 
-  /// Holds the signals back from every thread that is started later. Call it first of all, in `main`.
-  package static func block() {
-    var set = Self.set
-    pthread_sigmask(SIG_BLOCK, &set, nil)
-    signal(SIGPIPE, SIG_IGN)
-  }
+  /// A peer or reader that has gone is an error of the call that finds out, never a signal that ends
+  /// the process. Call it first of all, in `main`.
+  package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-  /// Starts a thread that waits for the signals. The first one calls `onSignal`; a second one ends
-  /// the process at once, which loses nothing: everything on disk survives a kill.
+  /// Holds the signals back from this thread and from those that it starts, and starts a thread that
+  /// waits for them. Before that, and in a process without one, they end the process as usual: so it
+  /// has to be made before any other thread.
+  ///
+  /// The first signal calls `onSignal`; a second one ends the process at once, which loses nothing:
+  /// everything on disk survives a kill.
   package init(onSignal: @escaping @Sendable (Int32) -> Void) {
     self.onSignal = onSignal
+    var set = Self.set
+    pthread_sigmask(SIG_BLOCK, &set, nil)
     _ = WorkThread("signals") { [self] in
       var set = Self.set
       while true {

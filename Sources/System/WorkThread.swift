@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// A thread of its own for work that blocks. It has to be joined.
+/// A thread of its own for work that blocks. It has to be joined or detached.
 package final class WorkThread: @unchecked Sendable {
   // Unchecked: written once, before the object is shared.
   private let handle: pthread_t
@@ -31,6 +31,9 @@ package final class WorkThread: @unchecked Sendable {
   }
 
   package func join() { pthread_join(handle, nil) }
+
+  /// Lets it go: it frees itself when it ends.
+  package func detach() { pthread_detach(handle) }
 
   /// The number of processors that this process may use.
   package static var processorCount: Int { max(1, Int(fetchres_processor_count())) }

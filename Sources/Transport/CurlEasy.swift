@@ -34,7 +34,11 @@ final class CurlEasy {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-    set(CURLOPT_BUFFERSIZE, 512 << 10)
+    set(
+      CURLOPT_BUFFERSIZE,
+      min(
+        request.isBulk ? 512 << 10 : 32 << 10,
+        policy.rateLimit.map { RateLimiter.pieceSize(bytesPerSecond: $0) } ?? .max))
     set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(policy.connectTimeout * 1_000))
     set(CURLOPT_USERAGENT, policy.userAgent)

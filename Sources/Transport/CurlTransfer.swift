@@ -16,13 +16,16 @@ final class CurlTransfer {
   /// Why the transfer has to end, if not by libcurl's own reason.
   private var refusal: FetchFailure?
   private(set) var isPaused = false
+  /// Asked before every piece of a body; shared by all transfers of the thread.
+  private let limit: SharedLimit?
   private var watch: StallWatch
 
   init(
     id: TransferID, easy: CurlEasy, request: Request, policy: RequestPolicy,
-    receiver: any ResponseReceiver
+    receiver: any ResponseReceiver, limit: SharedLimit?
   ) {
     self.id = id
+    self.limit = limit
     self.easy = easy
     self.request = request
     self.policy = policy
@@ -73,6 +76,10 @@ final class CurlTransfer {
     watch.receive(bytes.count, now: Clocks.monotonic())
     // The body of a redirect is nobody's.
     guard isHeadDelivered else { return bytes.count }
+    if let limit, !limit.take(bytes.count) {
+      isPaused = true
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
     switch receiver.receive(body: bytes) {
     case .taken: return bytes.count
     case .pause:
@@ -126,4 +133,18 @@ final class CurlTransfer {
       limit: policy.stall, firstByteTimeout: policy.firstByteTimeout, now: Clocks.monotonic())
     prepare()
   }
+}
+
+/// The one rate limiter of a curl thread.
+final class SharedLimit {
+  private var limiter: RateLimiter
+
+  init(bytesPerSecond: Int64) {
+    limiter = RateLimiter(bytesPerSecond: bytesPerSecond, now: Clocks.monotonic())
+  }
+
+  func take(_ count: Int) -> Bool { limiter.take(count, now: Clocks.monotonic()) }
+
+  /// Seconds until a paused transfer may go on.
+  var wait: Double { limiter.wait(now: Clocks.monotonic()) }
 }

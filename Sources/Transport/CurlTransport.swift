@@ -92,11 +92,13 @@ package final class CurlTransport: Transport {
     let takeMail: () -> Mailbox
     var transfers: [TransferID: CurlTransfer] = [:]
     var idle: [CurlEasy] = []
+    let limit: SharedLimit?
 
     init(
       multi: UnsafeMutableRawPointer, policy: RequestPolicy, takeMail: @escaping () -> Mailbox
     ) {
       (self.multi, self.policy, self.takeMail) = (multi, policy, takeMail)
+      limit = policy.rateLimit.map { SharedLimit(bytesPerSecond: $0) }
     }
 
     func run() {
@@ -105,7 +107,8 @@ package final class CurlTransport: Transport {
         let mail = takeMail()
         for (id, request, receiver) in mail.starts { start(id, request, receiver) }
         for id in mail.cancels { end(id, FetchFailure(.interrupted, "the transfer was cancelled")) }
-        if mail.resumes {
+        let wait = limit?.wait ?? 0
+        if mail.resumes || (limit != nil && wait == 0) {
           for transfer in transfers.values where transfer.isPaused { transfer.resume() }
         }
         if mail.stops { break }
@@ -120,16 +123,23 @@ package final class CurlTransport: Transport {
             if let failure = transfer.stall(now: now) { end(id, failure) }
           }
         }
-        curl_multi_poll(multi, nil, 0, transfers.isEmpty ? 60_000 : 250, nil)
+        curl_multi_poll(multi, nil, 0, pollTime, nil)
       }
       for id in transfers.keys { end(id, FetchFailure(.interrupted, "the transport stopped")) }
       idle.removeAll()
     }
 
+    /// Milliseconds until there is something to do that no socket tells.
+    private var pollTime: Int32 {
+      guard !transfers.isEmpty else { return 60_000 }
+      guard let limit, transfers.values.contains(where: \.isPaused) else { return 250 }
+      return Int32(min(250, (limit.wait * 1_000).rounded(.up) + 1))
+    }
+
     private func start(_ id: TransferID, _ request: Request, _ receiver: any ResponseReceiver) {
       let transfer = CurlTransfer(
         id: id, easy: idle.popLast() ?? CurlEasy(), request: request, policy: policy,
-        receiver: receiver)
+        receiver: receiver, limit: limit)
       transfers[id] = transfer
       curl_multi_add_handle(multi, transfer.easy.handle)
     }

@@ -39,7 +39,11 @@ package struct ResponseHead: Sendable, Equatable {
 
   package subscript(field: String) -> String? { fields[field] }
 
-  package var contentLength: Int64? { self["content-length"].flatMap { Decimal.decode($0) } }
+  /// What the response announces; nil if it announces nothing. What is no number, or beyond all
+  /// numbers, is longer than anything that was asked for.
+  package var contentLength: Int64? {
+    self["content-length"].map { Decimal.decode($0) ?? .max }
+  }
 
   package var contentRange: ContentRange? { self["content-range"].flatMap { ContentRange($0) } }
 
@@ -50,7 +54,8 @@ package struct ResponseHead: Sendable, Equatable {
   /// What came, for a message: status, content type and length.
   package var summary: String {
     let type = self["content-type"].map { ", " + String($0.prefix { $0 != ";" }.prefix(60)) } ?? ""
-    let length = contentLength.map { ", \($0) bytes" } ?? ""
+    let length =
+      self["content-length"].flatMap { Decimal.decode($0) }.map { ", \($0) bytes" } ?? ""
     return "HTTP \(status)\(type)\(length)"
   }
 

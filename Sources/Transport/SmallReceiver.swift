@@ -11,20 +11,29 @@ package struct SmallResponse: Sendable {
 package final class SmallReceiver: ResponseReceiver, @unchecked Sendable {
   // Unchecked: touched on the transport's thread alone.
   private let limit: Int
+  private let range: Range<Int64>?
+  private let total: Int64
   private let report: @Sendable (Result<SmallResponse, FetchFailure>) -> Void
   private var head: ResponseHead?
   private var body: [UInt8] = []
 
-  /// - Parameter limit: the largest body in bytes; one byte more ends the transfer.
+  /// - Parameters:
+  ///   - limit: the largest body in bytes; one byte more ends the transfer.
+  ///   - range: what was asked for, of `total` bytes; nil for the whole.
   package init(
-    limit: Int, report: @escaping @Sendable (Result<SmallResponse, FetchFailure>) -> Void
+    limit: Int, range: Range<Int64>? = nil, total: Int64 = 0,
+    report: @escaping @Sendable (Result<SmallResponse, FetchFailure>) -> Void
   ) {
-    (self.limit, self.report) = (limit, report)
+    (self.limit, self.range, self.total, self.report) = (limit, range, total, report)
   }
 
   package func receive(head: ResponseHead) throws(FetchFailure) {
-    try head.checkStatus(200)
-    try head.checkEncoding()
+    if let range {
+      try head.check(range: range, total: total)
+    } else {
+      try head.checkStatus(200)
+      try head.checkEncoding()
+    }
     if let length = head.contentLength, length > Int64(limit) { throw tooLarge(head.summary) }
     self.head = head
   }
@@ -53,9 +62,11 @@ package final class SmallReceiver: ResponseReceiver, @unchecked Sendable {
 extension Transport {
   /// Asks for a small file and waits for it.
   ///
-  /// - Parameter limit: the largest body in bytes.
+  /// - Parameters:
+  ///   - limit: the largest body in bytes.
+  ///   - total: the size of the resource, where a range of it is asked for.
   package func fetch(
-    _ request: Request, limit: Int, _ interruption: Interruption
+    _ request: Request, limit: Int, _ interruption: Interruption, total: Int64 = 0
   ) throws(FetchFailure) -> SmallResponse {
     let result = Monitor<Result<SmallResponse, FetchFailure>?>(nil)
     let observer = interruption.observe { signal in
@@ -63,7 +74,10 @@ extension Transport {
     }
     defer { observer.end() }
     let transfer = start(
-      request, SmallReceiver(limit: limit) { got in result.change { $0 = $0 ?? got } })
+      request,
+      SmallReceiver(limit: limit, range: request.range, total: total) { got in
+        result.change { $0 = $0 ?? got }
+      })
     let outcome = result.wait { $0 }
     if interruption.signal != nil { cancel(transfer) }
     guard let outcome else { preconditionFailure("Transport: a wait without a deadline ended") }

@@ -9,6 +9,8 @@ package struct Request: Sendable {
   package var revalidates = false
   /// Whether the request must not use a connection that served another one before.
   package var needsFreshConnection = false
+  /// Whether a lot of bytes will come: worth a large buffer.
+  package var isBulk = false
 
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
@@ -65,6 +67,8 @@ package struct RequestPolicy: Sendable {
   package var firstByteTimeout: Double = 30
   /// A transfer that stays below this rate over the window is given up.
   package var stall = StallLimit(bytesPerSecond: 1_024, window: 20)
+  /// Bytes a second for all bodies together; nil for no limit.
+  package var rateLimit: Int64?
 
   package static let maximumRedirects = 10
 

@@ -49,6 +49,7 @@ final class ProgressView {
       line.add("release", result.release)
       line.add("size", result.size)
       line.add("fetched", result.fetched)
+      line.add("reused", result.reused)
       line.add("path", result.path)
       line.add("newerVersion", result.newerVersion)
       line.print()
@@ -56,7 +57,9 @@ final class ProgressView {
       if mode == .plain {
         Talk.note(
           "\(result.origin) \(result.version) is complete: \(Quantities.shown(result.size)), "
-            + "\(Quantities.shown(result.fetched)) fetched")
+            + "\(Quantities.shown(result.fetched)) fetched"
+            + (result.reused > 0 ? ", \(Quantities.shown(result.reused)) taken from this disk" : "")
+        )
       }
       if let path = result.path { try? Terminal.standardOutput.write(path + "\n") }
     }
@@ -155,6 +158,7 @@ final class ProgressView {
       line.add("total", progress.total)
       line.add("verified", progress.verified)
       line.add("resumed", progress.resumed)
+      line.add("reused", progress.reused)
       line.add("rate", progress.rate.map { Int64($0) })
       line.print()
     case .blockRejected(let failure, let wasOnDisk):

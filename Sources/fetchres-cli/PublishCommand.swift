@@ -7,7 +7,8 @@ import System
 /// `fetchres publish`.
 enum PublishCommand {
   static let spec = CommandSpec(
-    name: "publish", operands: "FILE --site DIR --version V --key FILE [option…]",
+    name: "publish",
+    operands: "FILE --site DIR --version V --key FILE… | MODE --site DIR …",
     summary: "Put a new version of a resource into a site that any static server can serve.",
     options: [
       OptionSpec("--site", "DIR", "the site; made where it is not there"),
@@ -20,33 +21,64 @@ enum PublishCommand {
       OptionSpec("--link", "hard-link the file instead of copying, and make it read-only"),
       OptionSpec("--as", "NAME", "its name in the site"),
       OptionSpec("--force-unannounced-key", "sign with a key that the last one did not announce"),
+      OptionSpec("--clock-was-wrong", "publish although the last release is from the future"),
+      OptionSpec("--refresh", "mode: sign the newest version again, with new dates"),
+      OptionSpec("--prune", "V", "mode: remove the data of an old version, never its manifest"),
+      OptionSpec("--abandon", "mode: forget an interrupted publish of which nothing is in place"),
+      OptionSpec("--recover", "URL", "mode: rebuild the site from a mirror or the live one"),
+      OptionSpec("--check", "URL", "mode: read an upload back, before it goes live"),
+      OptionSpec("--live", "with --check: it is live, and has to be"),
+      OptionSpec("--all", "with --check: every block, not a sample"),
+      OptionSpec("--upload-order", "mode: list the files that the last publish changed"),
+      OptionSpec("--phase", "NAME", "of that list: releases, tile, checkpoint or manifests"),
+      OptionSpec("--null", letter: "-0", "end names with NUL instead of a newline"),
+      OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
     ],
     notes: """
       Back up the key file and the record beside it (FILE.head): whoever loses them cannot publish,
-      whoever steals the key can.
+      whoever steals the key can. An interrupted publish is completed by the next one.
       """,
-    operandCount: 1...1, run: run)
+    operandCount: 0...1, run: run)
+
+  private static let modes = [
+    "--refresh", "--prune", "--abandon", "--recover", "--check", "--upload-order",
+  ]
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    func required(_ option: String) throws(FetchFailure) -> String {
-      guard let value = arguments.value(option) else {
-        throw FetchFailure(
-          .usage, "publish needs \(option)", hint: "usage: fetchres publish \(spec.operands)")
-      }
-      return value
+    let given = modes.filter { arguments.has($0) }
+    guard given.count <= 1 else {
+      throw FetchFailure(.usage, "\(given[0]) and \(given[1]) exclude each other")
     }
+    guard given.isEmpty == (arguments.operands.count == 1) else {
+      throw FetchFailure(
+        .usage,
+        given.isEmpty ? "publish needs a file" : "\(given[0]) takes no file",
+        hint: "usage: fetchres publish \(spec.operands)")
+    }
+    switch given.first {
+    case "--refresh": return try PublishModes.refresh(arguments)
+    case "--prune": return try PublishModes.prune(arguments)
+    case "--abandon": return try PublishModes.abandon(arguments)
+    case "--recover": return try PublishModes.recover(arguments)
+    case "--check": return try PublishModes.check(arguments)
+    case "--upload-order": return try PublishModes.uploadOrder(arguments)
+    default: return try publish(arguments)
+    }
+  }
+
+  private static func publish(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
     var request = PublishRequest(
-      file: arguments.operands[0], site: try required("--site"), version: try required("--version"),
-      keyFiles: arguments.all("--key"))
-    _ = try required("--key")
+      file: arguments.operands[0], site: try PublishModes.required("--site", arguments),
+      version: try PublishModes.required("--version", arguments), keyFiles: arguments.all("--key"))
+    _ = try PublishModes.required("--key", arguments)
     request.blockSize = try arguments.parse("--block-size", "size", Quantities.size)
-    let now = UTCDate(seconds: Clocks.wall())
-    request.expires = try arguments.parse("--expires", "date") { Quantities.date($0, now: now) }
+    request.expires = try PublishModes.expires(arguments)
     request.mirrors = arguments.all("--mirror")
     request.nextKey = try arguments.parse("--next-key", "public key") { NoteKey($0) }
     request.links = arguments.has("--link")
     request.name = arguments.value("--as")
     request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
+    request.clockWasWrong = arguments.has("--clock-was-wrong")
 
     let result = try Publisher { Talk.note($0) }.publish(request)
     let manifest = result.manifest

@@ -13,9 +13,11 @@ enum PullCommand {
       OptionSpec("-o", "FILE", "put a copy there; - streams it to standard output"),
       OptionSpec("--key", "VKEY", repeats: true, "public key to trust; @FILE reads it"),
       OptionSpec("--origin", "NAME", "the origin that is expected"),
+      OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
       OptionSpec("--connections", "N", "at most N at a time; default 8"),
       OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
+      OptionSpec("--limit-rate", "RATE", "for the whole run"),
       OptionSpec("--connect-timeout", "TIME", "default 10s"),
       OptionSpec("--first-byte-timeout", "TIME", "default 30s"),
       OptionSpec("--stall", "RATE/TIME", "give a transfer up below this; default 1K/20s"),
@@ -61,12 +63,16 @@ enum PullCommand {
     request.output = arguments.value("-o")
     for key in arguments.all("--key") { request.keys += try texts(key, "--key") }
     request.origin = arguments.value("--origin")
+    request.reuse = arguments.all("--reuse")
     request.offline = arguments.has("--offline")
     if let value = try arguments.parse("--connections", "number", Quantities.count) {
       guard value > 0 else { throw FetchFailure(.usage, "--connections has to be at least 1") }
       request.connections = value
     }
     request.memory = try arguments.parse("--memory", "size", Quantities.size) ?? request.memory
+    request.rateLimit = try arguments.parse("--limit-rate", "rate") { text in
+      Quantities.size(text).flatMap { $0 > 0 ? $0 : nil }
+    }
     request.connectTimeout =
       try arguments.parse("--connect-timeout", "time", Quantities.time) ?? request.connectTimeout
     request.firstByteTimeout =

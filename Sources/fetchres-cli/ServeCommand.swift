@@ -14,8 +14,31 @@ enum ServeCommand {
     operandCount: 1...1, run: run)
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    FetchFailure.unimplementedServe()
+    // The signals first: the threads of the server must not be the ones to get them.
+    let state = Monitor(State())
+    _ = Signals { signal in
+      let server = state.change { state in
+        state.signal = signal
+        return state.server
+      }
+      server?.stop()
+    }
+    let server = try OriginServer(
+      site: arguments.operands[0], listen: arguments.value("--listen") ?? "127.0.0.1:8000")
+    let early = state.change { state in
+      state.server = server
+      return state.signal
+    }
+    if let early { return 128 + early }
+    try? Terminal.standardOutput.write(server.manifestURL + "\n")
+    Talk.note(
+      "this is no production server: nginx, a CDN or an object store is; ctrl-C ends it")
+    server.run()
+    return state.look { $0.signal }.map { 128 + $0 } ?? 0
+  }
+
+  private struct State: Sendable {
+    var server: OriginServer?
+    var signal: Int32?
   }
 }
-
-extension FetchFailure { static func unimplementedServe() -> Int32 { 1 } }

@@ -2,5 +2,5 @@ import FetchResKit
 import System
 
 // Nothing of libcurl, OpenSSL or the state is touched before a command needs it.
-Signals.block()
+Signals.ignoreBrokenPipes()
 ThisProcess.exit(Commands.run(Array(CommandLine.arguments.dropFirst())))

@@ -154,7 +154,7 @@ import Testing
     #expect(try refusal(workshop).hint?.contains("--recover") == true)
     try workshop.put("/site/manifest", old)
     let refusal = try refusal(workshop)
-    #expect(refusal.category == .rollback)
+    #expect(refusal.category == .notLogged)
     #expect(refusal.hint?.contains("--recover") == true)
     try workshop.put("/site/manifest", new)
     try workshop.publish("v3", "four")
@@ -177,7 +177,7 @@ import Testing
       bad[position] ^= 1
       try workshop.put("/site/\(path)", bad)
       // The last entry has to be the manifest too.
-      #expect([.tileInvalid, .rollback].contains(try refusal(workshop).category))
+      #expect([.tileInvalid, .notLogged].contains(try refusal(workshop).category))
     }
     try workshop.put("/site/\(path)", Array(good.dropLast()))
     #expect(try refusal(workshop).category == .tileInvalid)

@@ -25,21 +25,16 @@ final class Proofs {
     return try result.get()
   }
 
-  /// Tells sets of files apart.
-  static func digest(of files: [String: [UInt8]]) -> Digest {
+  /// What a set of files looks like to a client.
+  func view(
+    _ files: [String: [UInt8]], _ check: () throws -> ServedSite.View
+  ) throws -> ServedSite.View {
     var content: [UInt8] = []
     for path in files.keys.sorted() {
       content.append(contentsOf: path.utf8)
       content.append(contentsOf: SHA256.digest(files[path] ?? []).bytes)
     }
-    return SHA256.digest(content)
-  }
-
-  /// What a set of files looks like to a client.
-  func view(
-    _ files: [String: [UInt8]], _ check: () throws -> ServedSite.View
-  ) throws -> ServedSite.View {
-    let digest = Self.digest(of: files)
+    let digest = SHA256.digest(content)
     if let known = views[digest] { return try known.get() }
     let result = Result { try check() }
     views[digest] = result

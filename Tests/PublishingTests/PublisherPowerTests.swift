@@ -1,4 +1,3 @@
-import Crypto
 import Failure
 import Publishing
 import SignedNote
@@ -16,8 +15,7 @@ import Testing
   }
 
   private struct State: Hashable {
-    var files: Digest
-    var directories: [String]
+    var disk: Int
     var served: Set<Checkpoint>
   }
 
@@ -56,9 +54,7 @@ import Testing
       // What survives is often what survived before, and is durable all of it.
       if end.kind != .kill,
         !seen.insert(
-          State(
-            files: Proofs.digest(of: files), directories: try workshop.directories().sorted(),
-            served: signed.checkpoints)
+          State(disk: try fileSystem.fingerprint(), served: signed.checkpoints)
         ).inserted
       {
         return

@@ -92,14 +92,4 @@ struct Workshop {
     }
     return files
   }
-
-  /// Every directory, by path.
-  func directories(below path: String = "/") throws -> [String] {
-    let directory = try fileSystem.openDirectory(path)
-    var found = [path]
-    for name in try directory.entries() where try directory.status(name).kind == .directory {
-      found += try directories(below: Path.join(path, name))
-    }
-    return found
-  }
 }

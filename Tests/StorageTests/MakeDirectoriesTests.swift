@@ -17,6 +17,6 @@ import Testing
         }
       }
     }
-    #expect(search.points == 7)
+    #expect(search.points == 8)
   }
 }

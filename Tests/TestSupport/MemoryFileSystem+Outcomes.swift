@@ -30,3 +30,30 @@ extension MemoryFileSystem {
   /// The same disk once more, all of it durable. This one is without power afterwards.
   package func copy() -> MemoryFileSystem { crash(survivors: .everything) }
 }
+
+extension MemoryFileSystem {
+  /// Tells disks apart by what is on them: names, kinds, contents. The same within one process.
+  package func fingerprint() throws(SystemError) -> Int {
+    var hasher = Hasher()
+    try hash(try openDirectory("/"), into: &hasher)
+    return hasher.finalize()
+  }
+
+  private func hash(_ directory: any Directory, into hasher: inout Hasher) throws(SystemError) {
+    for name in try directory.entries().sorted() {
+      hasher.combine(name)
+      let status = try directory.status(name)
+      switch status.kind {
+      case .directory:
+        try hash(try directory.openDirectory(name), into: &hasher)
+        hasher.combine("..")
+      case .symbolicLink:
+        hasher.combine(try directory.readSymbolicLink(name))
+      case .regular, .other:
+        hasher.combine(status.size)
+        let bytes = try directory.readFile(name, limit: Int.max - 1)
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+      }
+    }
+  }
+}

@@ -37,7 +37,7 @@ package struct PowerCutSearch {
   ///   - start: what is on the disk before; it is without power afterwards.
   ///   - work: is ended at each operation in turn, and once it is complete. What it throws is ignored
   ///     as long as it is ended.
-  ///   - examine: gets each state; how many states are of interest grows with what is at stake.
+  ///   - examine: gets each state, that of the kill first; the more is at stake, the more there are.
   package mutating func run(
     from start: MemoryFileSystem, work: (MemoryFileSystem) throws -> Void,
     examine: (MemoryFileSystem, End) throws -> Void
@@ -58,13 +58,13 @@ package struct PowerCutSearch {
       isComplete = isComplete && fileSystem.operationCount < operation
       let place = isComplete ? nil : operation
       points += 1
+      states += 1
+      try examine(fileSystem.restart(), End(kind: .kill, operation: place))
       for outcome in fileSystem.outcomes(seeds: seeds) {
         states += 1
         try examine(
           fileSystem.crash(survivors: outcome), End(kind: .powerCut(outcome), operation: place))
       }
-      states += 1
-      try examine(fileSystem.restart(), End(kind: .kill, operation: place))
       if isComplete { return }
       operation += 1
     }

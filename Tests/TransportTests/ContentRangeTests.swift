@@ -56,7 +56,6 @@ import Testing
     #expect(category(head(length: nil)) == nil)
     #expect(category(head(length: nil, ["transfer-encoding": "chunked"])) == nil)
     #expect(category(head(length: "99", ["transfer-encoding": "chunked"])) == nil)
-    #expect(category(head(length: "99999999999999999999")) == nil)
     #expect(category(head(["content-encoding": "identity"])) == nil)
   }
 
@@ -103,7 +102,7 @@ import Testing
     #expect(category(head(["content-encoding": "gzip"])) == .encodedBody)
   }
 
-  @Test(arguments: ["9", "11", "0", "100"])
+  @Test(arguments: ["9", "11", "0", "100", "", "x", "99999999999999999999"])
   func `a length that is not the range's is refused`(_ length: String) {
     #expect(category(head(length: length)) == .rangeMismatch)
   }

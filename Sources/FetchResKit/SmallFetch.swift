@@ -1,42 +1,11 @@
 import Download
 import Failure
 import Manifest
-import SignedNote
 import System
 import Transport
 
-/// A manifest whose signature, origin and form are good.
-struct AcceptedManifest: Sendable {
-  var manifest: Manifest
-  var note: [UInt8]
-
-  /// Judges the bytes of a manifest, wherever they came from.
-  ///
-  /// - Throws: `note-malformed`, `unknown-key`, `bad-signature`, `manifest-malformed`,
-  ///   `origin-mismatch`.
-  init(_ bytes: [UInt8], _ expected: ExpectedOrigin) throws(FetchFailure) {
-    let verified = try SignedNote(bytes).verify(expected.keys)
-    manifest = try Manifest(verified)
-    guard manifest.origin == expected.origin else {
-      throw FetchFailure(
-        .originMismatch, "the manifest is that of \(manifest.origin), not of \(expected.origin)")
-    }
-    note = bytes
-  }
-
-  /// - Throws: `expired`, naming the local clock.
-  func checkExpiry(now: UTCDate) throws(FetchFailure) {
-    guard let expires = manifest.expires, now >= expires else { return }
-    throw FetchFailure(
-      .expired,
-      "the manifest of version \(manifest.version) expired at \(expires.text); "
-        + "the local clock says \(now.text)",
-      hint: "if the clock is right, ask the publisher for a new release")
-  }
-}
-
-/// Asks for the manifest until it is there or the time is over.
-struct ManifestFetch {
+/// Asks for small files, each until it is there or the time is over.
+struct SmallFetch {
   let transport: any Transport
   let retry: RetryPolicy
   let interruption: Interruption
@@ -44,7 +13,8 @@ struct ManifestFetch {
 
   /// - Parameter accept: judges the bytes; what it throws counts against the source.
   func run<Accepted>(
-    _ url: WebURL, accept: ([UInt8]) throws(FetchFailure) -> Accepted
+    _ url: WebURL, limit: Int = Manifest.maximumByteCount,
+    accept: ([UInt8]) throws(FetchFailure) -> Accepted
   ) throws(FetchFailure) -> Accepted {
     let start = Clocks.monotonic()
     var incidents = 0
@@ -55,8 +25,7 @@ struct ManifestFetch {
         var request = Request(url)
         request.revalidates = refusals > 0
         request.needsFreshConnection = incidents + refusals > 0
-        let response = try transport.fetch(
-          request, limit: Manifest.maximumByteCount, interruption)
+        let response = try transport.fetch(request, limit: limit, interruption)
         do throws(FetchFailure) { return try accept(response.body) } catch {
           // Say what came: a login page is no manifest, and the user can tell.
           var refusal = error
@@ -65,8 +34,11 @@ struct ManifestFetch {
           }
           throw refusal
         }
-      } catch { failure = error.from(url.shown) }
-      if failure.category == .interrupted { throw failure }
+      } catch {
+        // That is nothing that the source did.
+        if error.category == .interrupted { throw error }
+        failure = error.from(url.shown)
+      }
 
       let wait: Double
       if failure.exitCode == 3 {

@@ -1,0 +1,33 @@
+import Failure
+import Manifest
+import SignedNote
+
+/// A manifest whose signature, origin and form are good.
+struct AcceptedManifest: Sendable {
+  var manifest: Manifest
+  var note: [UInt8]
+
+  /// Judges the bytes of a manifest, wherever they came from.
+  ///
+  /// - Throws: `note-malformed`, `unknown-key`, `bad-signature`, `manifest-malformed`,
+  ///   `origin-mismatch`.
+  init(_ bytes: [UInt8], _ expected: ExpectedOrigin) throws(FetchFailure) {
+    let verified = try SignedNote(bytes).verify(expected.keys)
+    manifest = try Manifest(verified)
+    guard manifest.origin == expected.origin else {
+      throw FetchFailure(
+        .originMismatch, "the manifest is that of \(manifest.origin), not of \(expected.origin)")
+    }
+    note = bytes
+  }
+
+  /// - Throws: `expired`, naming the local clock.
+  func checkExpiry(now: UTCDate) throws(FetchFailure) {
+    guard let expires = manifest.expires, now >= expires else { return }
+    throw FetchFailure(
+      .expired,
+      "the manifest of version \(manifest.version) expired at \(expires.text); "
+        + "the local clock says \(now.text)",
+      hint: "if the clock is right, ask the publisher for a new release")
+  }
+}

@@ -1,0 +1,69 @@
+import Download
+import Failure
+import Manifest
+import MerkleTree
+import Publishing
+import ReleaseLog
+import Storage
+import System
+import Transport
+
+/// `publish --recover`: rebuilds a lost or restored site from any mirror or from the live one, verified
+/// against what the key has signed. Data of old releases are not fetched.
+package struct SiteRecovery {
+  private let remote: RemoteSite
+  private let report: (String) -> Void
+
+  package init(
+    _ url: String, certificateFile: String? = nil, interruption: Interruption,
+    report: @escaping (String) -> Void
+  ) throws(FetchFailure) {
+    self.report = report
+    remote = try RemoteSite(url, certificateFile: certificateFile, interruption: interruption) {
+      if case .sourceFailed(let failure) = $0 { report(failure.message) }
+    }
+  }
+
+  /// - Returns: the newest manifest.
+  /// - Throws: `stale`, `fork`, `tile-invalid`, and all that a fetch can end with. What was put into
+  ///   place by then is verified and right; a rerun goes on.
+  package func run(site: String, keyFile: String) throws(FetchFailure) -> Manifest {
+    defer { remote.transport.stop() }
+    let rebuild = try SiteRebuild(site: site, keyFile: keyFile, report: report)
+    let checkpoint = try rebuild.accept(
+      checkpoint: try remote.fetch(SitePaths.checkpoint, 65_536))
+    let log = remote.log(fallsBack: true)
+    var tree = try AuthenticatedTree(count: checkpoint.size, root: checkpoint.root, capacity: 16)
+    if let signed = rebuild.signed, signed.size > 0 {
+      let proof = try tree.consistencyProof(from: signed.size) { tile throws(FetchFailure) in
+        try log.tile(tile)
+      }
+      try ConsistencyProof.verify(
+        size1: signed.size, root1: signed.root.bytes, size2: checkpoint.size,
+        root2: checkpoint.root.bytes, proof: proof.map(\.bytes))
+    }
+    let bundles = (checkpoint.size - 1) / Int64(Tile.width) + 1
+    for index in 0..<bundles {
+      try rebuild.put(try log.entries(index, of: &tree), index: index)
+    }
+    let newest = try rebuild.putManifests()
+    if try !rebuild.hasData(of: newest) { try recoverData(of: newest, rebuild) }
+    try rebuild.finish()
+    return newest
+  }
+
+  /// The data of the newest version come through the normal engine, block by verified block.
+  private func recoverData(
+    of manifest: Manifest, _ rebuild: SiteRebuild
+  ) throws(FetchFailure) {
+    report("fetching the data of version \(manifest.version), \(manifest.layout.size) bytes")
+    let work = try rebuild.workDirectory()
+    let resource = try doing("cannot work in the site") { () throws(SystemError) in
+      try PartialResource(manifest, note: Array(manifest.text.utf8), below: work)
+    }
+    try Downloader(
+      resource, transport: remote.transport, base: remote.url.base, limits: DownloadLimits()
+    ) { _ in }.run(remote.interruption)
+    try rebuild.putData(of: manifest, try resource.openBlocks())
+  }
+}

@@ -1,0 +1,100 @@
+import Failure
+import FetchResKit
+import Publishing
+import SignedNote
+import System
+
+/// What `fetchres publish` does besides publishing a file.
+enum PublishModes {
+  static func required(
+    _ option: String, _ arguments: ParsedArguments
+  ) throws(FetchFailure) -> String {
+    guard let value = arguments.value(option) else {
+      throw FetchFailure(
+        .usage, "publish needs \(option)",
+        hint: "usage: fetchres publish \(PublishCommand.spec.operands)")
+    }
+    return value
+  }
+
+  static func expires(_ arguments: ParsedArguments) throws(FetchFailure) -> UTCDate? {
+    let now = UTCDate(seconds: Clocks.wall())
+    return try arguments.parse("--expires", "date") { Quantities.date($0, now: now) }
+  }
+
+  static func refresh(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    _ = try required("--key", arguments)
+    var request = Publisher.RefreshRequest(
+      site: try required("--site", arguments), keyFiles: arguments.all("--key"))
+    request.expires = try expires(arguments)
+    request.mirrors = arguments.has("--mirror") ? arguments.all("--mirror") : nil
+    request.nextKey = try arguments.parse("--next-key", "public key") { NoteKey($0) }
+    request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
+    request.clockWasWrong = arguments.has("--clock-was-wrong")
+    let result = try Publisher { Talk.note($0) }.refresh(request)
+    let manifest = result.manifest
+    Talk.note(
+      result.wasThere
+        ? "the interrupted publish is complete; nothing else was changed"
+        : "refreshed \(manifest.origin) \(manifest.version) as release \(manifest.release)")
+    return 0
+  }
+
+  static func prune(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let version = try required("--prune", arguments)
+    let removed = try Publisher { Talk.note($0) }
+      .prune(version, site: try required("--site", arguments))
+    Talk.note(
+      removed
+        ? "the data of version \(version) are removed, its manifest is kept"
+        : "version \(version) was pruned before; nothing changed")
+    return 0
+  }
+
+  static func abandon(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let was = try Publisher { Talk.note($0) }.abandon(site: try required("--site", arguments))
+    Talk.note(was ? "the interrupted publish is forgotten" : "there is no interrupted publish")
+    return 0
+  }
+
+  static func recover(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let interruption = Interruption()
+    _ = Signals { interruption.raise($0) }
+    let recovery = try SiteRecovery(
+      try required("--recover", arguments), certificateFile: arguments.value("--cacert"),
+      interruption: interruption
+    ) { Talk.note($0) }
+    let site = try required("--site", arguments)
+    let manifest = try recovery.run(site: site, keyFile: try required("--key", arguments))
+    Talk.note(
+      "\(site) is rebuilt up to release \(manifest.release), version \(manifest.version)")
+    return 0
+  }
+
+  static func check(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let interruption = Interruption()
+    _ = Signals { interruption.raise($0) }
+    let check = try SiteCheck(
+      try required("--check", arguments), certificateFile: arguments.value("--cacert"),
+      interruption: interruption
+    ) { Talk.note($0) }
+    let state = try check.run(
+      site: try required("--site", arguments), all: arguments.has("--all"),
+      expectsLive: arguments.has("--live"))
+    switch state {
+    case .ready: print("ready")
+    case .live: print("live")
+    }
+    return 0
+  }
+
+  static func uploadOrder(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let order = try UploadOrder(site: try required("--site", arguments))
+    let phase = try arguments.parse("--phase", "phase") { UploadOrder.Phase(rawValue: $0) }
+    let end = arguments.has("--null") ? "\0" : "\n"
+    for each in UploadOrder.Phase.allCases where phase == nil || phase == each {
+      for file in order.files[each] ?? [] { print(file, terminator: end) }
+    }
+    return 0
+  }
+}

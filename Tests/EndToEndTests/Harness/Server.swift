@@ -1,0 +1,99 @@
+import Foundation
+import System
+import Testing
+
+/// The servers that the same pulls run against.
+enum Server: String, Sendable, CaseIterable, CustomTestStringConvertible {
+  case origin = "the tests' own server"
+  case serve = "fetchres serve"
+  case nginx = "nginx"
+  case nginxTLS = "nginx with TLS"
+
+  var testDescription: String { rawValue }
+
+  var isNginx: Bool { self == .nginx || self == .nginxTLS }
+
+  /// Those that are there. The script that runs the tests starts nginx.
+  static let available = allCases.filter { !$0.isNginx || Nginx.here != nil }
+}
+
+/// A server that serves a site now.
+protocol RunningServer: Sendable {
+  /// What the paths of the site are appended to; ends in a slash.
+  var base: String { get }
+  /// What `pull` needs to trust the server.
+  var pullArguments: [String] { get }
+  /// How often a path was asked for until now, percent-decoded; nil if nobody counts.
+  func count(of path: String) throws -> Int?
+}
+
+extension RunningServer {
+  var pullArguments: [String] { [] }
+}
+
+/// The server of the program itself.
+final class ServeProcess: RunningServer {
+  let base: String
+  private let child: Child
+
+  init(_ fetchres: Fetchres, _ site: String) throws {
+    child = try fetchres.start(["serve", site, "--listen", "127.0.0.1:0"])
+    let isReady = child.waitForOutput(within: Fetchres.patience) { $0.hasSuffix("/manifest\n") }
+    try #require(isReady, "\(String(decoding: child.error, as: UTF8.self))")
+    base = String(String(decoding: child.output, as: UTF8.self).dropLast("manifest\n".count))
+  }
+
+  func count(of path: String) -> Int? { nil }
+
+  func end(_ signal: Int32) -> Child.Ending? {
+    child.send(signal)
+    return child.wait(within: Fetchres.patience)
+  }
+}
+
+/// What the environment says about an nginx that runs.
+struct Nginx: Sendable {
+  let url: String
+  let tlsURL: String
+  let noRangeURL: String
+  let root: String
+  let certificates: String
+  let log: String
+
+  static let here: Nginx? = {
+    func variable(_ name: String) -> String? { ThisProcess.environment("FETCHRES_NGINX_\(name)") }
+    guard let url = variable("URL"), let tlsURL = variable("TLS_URL"),
+      let noRangeURL = variable("NORANGE_URL"), let root = variable("ROOT"),
+      let certificates = variable("CA"), let log = variable("LOG")
+    else { return nil }
+    return Nginx(
+      url: url, tlsURL: tlsURL, noRangeURL: noRangeURL, root: root, certificates: certificates,
+      log: log)
+  }()
+
+  static let need: Comment = "needs the nginx that Tests/run.sh starts"
+
+  /// One site below the root of nginx.
+  struct Running: RunningServer {
+    let base: String
+    let pullArguments: [String]
+    /// The directory of the site in the root.
+    let name: String
+    let log: String
+
+    func count(of path: String) throws -> Int? {
+      // A line is method, status and the target as it was sent.
+      let wanted = "/\(name)\(path)"
+      return String(decoding: try Disk.read(log), as: UTF8.self).split(separator: "\n").count {
+        let words = $0.split(separator: " ")
+        return words.count == 3 && String(words[2]).removingPercentEncoding == wanted
+      }
+    }
+  }
+
+  func running(_ name: String, at url: String, trusts: Bool = false) -> Running {
+    Running(
+      base: "\(url)/\(name)/", pullArguments: trusts ? ["--cacert", certificates] : [], name: name,
+      log: log)
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import System
+import Testing
+
+/// The same version under a manifest that changes.
+@Suite struct ManifestChangeTests {
+  /// Another site of the same origin and key, whose `v1` has other content. The key must not know of
+  /// the first one: the program would refuse.
+  static func reused(_ bench: Workbench, _ bytes: [UInt8]) throws {
+    let keyFile = bench.scratch("second.key")
+    try Disk.copy(bench.site.keyFile, to: keyFile)
+    try Disk.remove(bench.site.path)
+    let input = try bench.scratch.write("reused.bin", bytes)
+    try bench.fetchres.run([
+      "publish", input, "--site", bench.site.path, "--version", "v1", "--key", keyFile, "--as",
+      "thing.bin", "--block-size", "\(Site.blockSize)",
+    ]).expect(0)
+  }
+
+  @Test("a complete version whose name is used again is refused, and nothing is touched")
+  func reusedComplete() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    try bench.pull().expect(0)
+    let before = try Snapshot(bench.directory)
+    try Self.reused(bench, randomBytes(300_000))
+    try bench.origin().forget()
+    let outcome = try bench.pull("--json")
+    try outcome.expectFailure("version-reused", 5, "v1", "nothing was changed")
+    #expect(try Snapshot(bench.directory) == before)
+    #expect(try bench.origin().count(of: release.dataPath) == 0)
+    try bench.expectComplete(release)
+  }
+
+  @Test("a begun version whose name is used again is refused, and its blocks are kept")
+  func reusedBegun() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(80 * Site.blockSize))
+    try bench.interruptPull(release, upTo: 48)
+    let before = try Snapshot(bench.directory)
+    try Self.reused(bench, randomBytes(80 * Site.blockSize))
+    let outcome = try bench.pull("--json")
+    try outcome.expectFailure("version-reused", 5, "v1", "was begun")
+    #expect(try Snapshot(bench.directory) == before)
+    try bench.expectUnfinished(release)
+  }
+
+  @Test("a refreshed manifest replaces the snapshot of unfinished work and costs no block")
+  func refreshed() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(80 * Site.blockSize))
+    try bench.interruptPull(release, upTo: 48)
+    let old = try Disk.read(try bench.pulled.onlyPartial().snapshot)
+    try bench.fetchres.run(
+      "publish", "--refresh", "--site", bench.site.path, "--key", bench.site.keyFile,
+      "--expires", "+90d"
+    ).expect(0)
+    let new = try bench.site.manifest()
+    #expect(new != old)
+    let snapshots = Monitor<[[UInt8]?]>([])
+    let snapshot = try bench.pulled.onlyPartial().snapshot
+    try bench.origin().bendData(of: release) { _, _ in
+      snapshots.change { $0.append(try? Disk.read(snapshot)) }
+    }
+    try bench.expectResume(release, fetching: 48..<80)
+    let seen = snapshots.look { $0 }
+    #expect(!seen.isEmpty && seen.allSatisfy { $0 == new })
+    #expect(try Disk.read("\(bench.directory)/v1/manifest") == new)
+  }
+
+  @Test("a refreshed manifest changes nothing of a complete version")
+  func refreshedComplete() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    try bench.pull().expect(0)
+    let before = try Snapshot("\(bench.directory)/v1")
+    try bench.fetchres.run(
+      "publish", "--refresh", "--site", bench.site.path, "--key", bench.site.keyFile,
+      "--expires", "+90d"
+    ).expect(0)
+    try bench.pull().expect(0)
+    #expect(try Snapshot("\(bench.directory)/v1") == before)
+    try bench.expectComplete(release)
+  }
+
+  // MARK: Expiry
+
+  static func waitForExpiry(_ bench: Workbench) throws {
+    let expires = try #require(try bench.site.field("expires"))
+    let date = try #require(ISO8601DateFormatter().date(from: expires))
+    #expect(waitUntil { Clocks.wall() >= Int64(date.timeIntervalSince1970) })
+  }
+
+  @Test("an expired manifest is refused, and the message names the local clock")
+  func expired() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000), ["--expires", "+1s"])
+    try Self.waitForExpiry(bench)
+    let outcome = try bench.pull("--json")
+    try outcome.expectFailure("expired", 5, "expired at", "the local clock says 20", "hint: ")
+    #expect(try bench.origin().count(of: release.dataPath) == 0)
+    #expect(bench.pulled.markers.isEmpty && bench.pulled.partialNames.isEmpty)
+  }
+
+  @Test("a manifest that expires during the transfer: all blocks are kept, there is no marker")
+  func expiresMeanwhile() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(20 * Site.blockSize), ["--expires", "+3s"])
+    try bench.origin().bendData(of: release) { _, _ in try? Self.waitForExpiry(bench) }
+    let outcome = try bench.pull("--json")
+    try outcome.expectFailure("expired", 5, "the local clock says 20")
+    try bench.expectUnfinished(release)
+    #expect(try bench.pulled.onlyPartial().present(release) == Set(0..<20))
+
+    // The publisher refreshes it: what was kept is all that is needed.
+    try bench.fetchres.run(
+      "publish", "--refresh", "--site", bench.site.path, "--key", bench.site.keyFile,
+      "--expires", "+90d"
+    ).expect(0)
+    try bench.origin().bend(nil)
+    try bench.origin().forget()
+    try bench.expectResume(release, fetching: [])
+  }
+
+  @Test("a manifest that expires during the transfer and is refreshed in time ends the run well")
+  func refreshedMeanwhile() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(20 * Site.blockSize), ["--expires", "+3s"])
+    let refreshes = Monitor(0)
+    try bench.origin().bendData(of: release) { _, _ in
+      let isFirst = refreshes.change { count in
+        count += 1
+        return count == 1
+      }
+      guard isFirst else { return }
+      try? Self.waitForExpiry(bench)
+      _ = try? bench.fetchres.run(
+        "publish", "--refresh", "--site", bench.site.path, "--key", bench.site.keyFile,
+        "--expires", "+90d")
+    }
+    try bench.pull().expect(0)
+    try bench.expectComplete(release)
+    #expect(try Disk.read("\(bench.directory)/v1/manifest") == bench.site.manifest())
+  }
+}

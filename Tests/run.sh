@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Runs everything that judges this package: layout of the sources, fixed vectors, unit tests, and the
+# program itself against real servers. The exit code is the verdict.
+#
+# usage: Tests/run.sh [argument of swift test…]      such as: Tests/run.sh --filter EndToEndTests
+#
+# Installs what the tests need where Debian's apt-get is there; a Swift toolchain has to be there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { echo "Tests/run.sh: $*"; }
+give_up() {
+  echo "Tests/run.sh: $*" >&2
+  exit 1
+}
+
+# --- What has to be there ---------------------------------------------------------------------
+
+command -v swift >/dev/null ||
+  give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
+
+packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 curl)
+is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
+command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+  give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
+missing=()
+for package in "${packages[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  say "installing ${missing[*]}"
+  as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null ||
+      give_up "${missing[*]} is missing: install it as root, or install sudo"
+    as_root=(sudo)
+  fi
+  apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" </dev/null >/dev/null; }
+  apt update || give_up "apt-get update failed, and ${missing[*]} is missing"
+  # Nothing is to start a server of its own: nginx is run from here.
+  apt install -y --no-install-recommends "${missing[@]}" ||
+    give_up "apt-get could not install ${missing[*]}"
+fi
+
+swift --version 2>/dev/null | head -n 1
+echo "libcurl $(pkg-config --modversion libcurl)"
+echo "OpenSSL $(pkg-config --modversion libcrypto)"
+
+# --- What needs no server ---------------------------------------------------------------------
+
+say "checking the layout of the sources"
+swift format lint --strict --recursive --parallel Sources Tests Package.swift
+if [ -f TestVectors/generate.py ]; then
+  say "checking the vectors against their generator"
+  python3 TestVectors/generate.py --check
+fi
+say "building"
+swift build --build-tests </dev/null
+
+# --- nginx ------------------------------------------------------------------------------------
+
+base=${TMPDIR:-/tmp}
+[ -d /dev/shm ] && [ -w /dev/shm ] && base=/dev/shm
+scratch=$(mktemp -d "$base/fetchres-tests.XXXXXX")
+nginx_pid=""
+clean_up() {
+  if [ -n "$nginx_pid" ]; then
+    kill "$nginx_pid" 2>/dev/null || true
+    wait "$nginx_pid" 2>/dev/null || true
+  fi
+  rm -rf "$scratch"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# A certificate authority of the moment, and the certificate of a server on the loopback address.
+make_certificates() {
+  mkdir "$scratch/tls"
+  (
+    cd "$scratch/tls"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=fetchres test authority" \
+      -addext "basicConstraints=critical,CA:TRUE" -addext "keyUsage=critical,keyCertSign" \
+      -keyout authority.key -out authority.pem
+    openssl req -newkey rsa:2048 -nodes -subj "/CN=localhost" -keyout server.key -out server.csr
+    printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth\n' >server.ext
+    openssl x509 -req -in server.csr -days 2 -CA authority.pem -CAkey authority.key \
+      -CAcreateserial -extfile server.ext -out server.pem
+  ) >"$scratch/tls.log" 2>&1 || {
+    cat "$scratch/tls.log" >&2
+    give_up "openssl could not make the certificates"
+  }
+}
+
+# Three ports that were free a moment ago.
+free_ports() {
+  python3 - <<'PYTHON'
+import socket
+sockets = [socket.socket() for _ in range(3)]
+for one in sockets:
+    one.bind(("127.0.0.1", 0))
+print(*[one.getsockname()[1] for one in sockets])
+PYTHON
+}
+
+write_configuration() {
+  local user=""
+  [ "$(id -u)" = 0 ] && user="user root;"
+  cat >"$scratch/nginx.conf" <<NGINX
+$user
+daemon off;
+worker_processes 1;
+pid $scratch/nginx.pid;
+error_log $scratch/error.log;
+events { worker_connections 512; }
+http {
+  log_format targets '\$request_method \$status \$request_uri';
+  access_log $scratch/access.log targets;
+  sendfile on;
+  keepalive_requests 100000;
+  types { }
+  default_type application/octet-stream;
+  client_body_temp_path $scratch/body;
+  proxy_temp_path $scratch/proxy;
+  fastcgi_temp_path $scratch/fastcgi;
+  uwsgi_temp_path $scratch/uwsgi;
+  scgi_temp_path $scratch/scgi;
+  root $scratch/root;
+  server { listen 127.0.0.1:$1; }
+  server {
+    listen 127.0.0.1:$2 ssl;
+    ssl_certificate $scratch/tls/server.pem;
+    ssl_certificate_key $scratch/tls/server.key;
+    location /downgrade/ { rewrite ^/downgrade/(.*)\$ http://127.0.0.1:$1/\$1 redirect; }
+  }
+  server { listen 127.0.0.1:$3; max_ranges 0; }
+}
+NGINX
+}
+
+start_nginx() {
+  local attempt plain tls norange
+  for attempt in 1 2 3; do
+    read -r plain tls norange < <(free_ports)
+    write_configuration "$plain" "$tls" "$norange"
+    nginx -c "$scratch/nginx.conf" -p "$scratch" </dev/null 2>"$scratch/nginx.out" &
+    nginx_pid=$!
+    # Until it answers; a port that was taken meanwhile ends it, and others are tried.
+    if curl --silent --retry 50 --retry-delay 0 --retry-max-time 10 --retry-connrefused \
+      --noproxy '*' --output /dev/null "http://127.0.0.1:$norange/" && kill -0 "$nginx_pid"; then
+      export FETCHRES_NGINX_URL=http://127.0.0.1:$plain
+      export FETCHRES_NGINX_TLS_URL=https://127.0.0.1:$tls
+      export FETCHRES_NGINX_NORANGE_URL=http://127.0.0.1:$norange
+      return
+    fi
+    kill "$nginx_pid" 2>/dev/null || true
+    wait "$nginx_pid" 2>/dev/null || true
+    nginx_pid=""
+  done
+  cat "$scratch/nginx.out" "$scratch/error.log" >&2 || true
+  give_up "nginx does not start"
+}
+
+mkdir "$scratch/root"
+make_certificates
+start_nginx
+export FETCHRES_NGINX_ROOT=$scratch/root
+export FETCHRES_NGINX_CA=$scratch/tls/authority.pem
+export FETCHRES_NGINX_LOG=$scratch/access.log
+say "nginx serves at $FETCHRES_NGINX_URL and $FETCHRES_NGINX_TLS_URL"
+
+# --- The tests --------------------------------------------------------------------------------
+
+verdict=0
+swift test "$@" </dev/null || verdict=$?
+
+# The memory bound is one of the static build, and so is the answer to --version.
+if [ $# -eq 0 ]; then
+  say "checking the memory bound on the static build"
+  static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
+  swift build "${static[@]}" </dev/null
+  fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
+  "$fetchres" --version
+  python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
+    "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_CA" || verdict=$?
+fi
+exit "$verdict"
