@@ -242,7 +242,7 @@ import Transport
     }
     #expect(category(subject, head("95")) == nil)
     #expect(category(subject, head(nil)) == nil)
-    #expect(category(subject, head("94")) == .sizeMismatch)
+    #expect(category(subject, head("94")) == .rangeMismatch)
     #expect(category(subject, head("95", status: 206)) == .httpStatus)
     #expect(
       category(subject, ResponseHead(status: 200, fields: ["content-encoding": "gzip"]))
