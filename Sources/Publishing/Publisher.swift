@@ -86,7 +86,7 @@ package struct Publisher {
         entry: request.links ? .link(input.parent, input.entryName) : .copy)
       transaction = try session.transaction(manifest, appears: true)
     } catch {
-      builder.discard()
+      ReleaseBuilder.discard(request.version, in: session.site)
       throw error
     }
     try session.perform(transaction)

@@ -54,6 +54,7 @@ final class SiteDirectory: Sendable {
       }
       throw error.failure("cannot lock the site \(path)")
     }
+    // What it makes durable besides: a record that a killed run removed does not come back later.
     try probe(own)
     return SiteLock(file: file, own: own)
   }
@@ -80,7 +81,8 @@ final class SiteDirectory: Sendable {
   // MARK: Files by path
 
   /// Opens the directory of `path` (components between slashes, the last one a file) and names the
-  /// file in it; nil if a directory on the way is missing and `makes` is false.
+  /// file in it; nil if a directory on the way is missing and `makes` is false. Where it is true, all of
+  /// them are durable.
   func locate(_ path: String, makes: Bool = false) throws(SystemError) -> (any Directory, String)? {
     var components = path.split(separator: "/").map(String.init)
     let name = components.removeLast()
@@ -103,6 +105,15 @@ final class SiteDirectory: Sendable {
       directory = try directory.openDirectory(component)
     }
     return (directory, name)
+  }
+
+  /// Makes a file durable that is there, and its name: whoever wrote it may have been killed before.
+  func sync(_ path: String) throws(FetchFailure) {
+    try doing("cannot make \(Path.join(self.path, path)) durable") { () throws(SystemError) in
+      guard let (directory, name) = try locate(path, makes: true) else { return }
+      try directory.openFile(name, .read).sync()
+      try directory.sync()
+    }
   }
 
   /// The content of a file of at most `limit` bytes; nil if it is not there.

@@ -21,7 +21,8 @@ package struct Request: Sendable {
 package enum BodyAnswer {
   /// All of it was taken.
   case taken
-  /// None of it: offer it again after `resumePaused()`.
+  /// Not all of it, or none: offer it again from its first byte after `resumePaused()`, in pieces of
+  /// any size. What was taken is known to the receiver.
   case pause
   /// The transfer ends with this failure.
   case refuse(FetchFailure)
