@@ -96,7 +96,7 @@ package struct Scheduler: Sendable {
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
     let end = lastProgress + policy.giveUpAfter
-    return missing.isEmpty || active.count >= (holdsBack ? 1 : governor.allowed)
+    return missing.isEmpty || active.count >= allowed
       ? end : min(end, notBefore)
   }
 
@@ -114,7 +114,7 @@ package struct Scheduler: Sendable {
       return cancelAll()
     }
     var actions: [Action] = []
-    while now >= notBefore, active.count < (knowsRanges && !holdsBack ? governor.allowed : 1),
+    while now >= notBefore, active.count < allowed,
       let blocks = knowsRanges ? nextBlocks(now: now) : wholeIfNeeded
     {
       // Whatever else has gone well meanwhile, a block that failed never comes over the same way.
@@ -207,8 +207,14 @@ package struct Scheduler: Sendable {
   /// Whether a block is still to be fetched, and nobody works on it.
   package func isMissing(_ block: Int64) -> Bool { missing.contains(block) }
 
-  /// Holds all but one request back, until it is known what does not have to be fetched.
+  /// Holds all but the very first request back, until it is known what does not have to be fetched.
   package var holdsBack = false
+
+  /// How many requests may run now.
+  private var allowed: Int {
+    if holdsBack { return nextID == 0 ? 1 : 0 }
+    return knowsRanges ? governor.allowed : 1
+  }
 
   /// A block that came from the source does not hash to its leaf.
   package mutating func rejected(

@@ -55,6 +55,8 @@ struct PublishSession {
     history = try History(site, keys, fileSystem)
     for remark in history.remarks { report(remark) }
     try checkNewest()
+    // A log that cannot be continued is said before anything is hashed.
+    _ = try LogWriter(site, history.checkpoint)
   }
 
   var key: NoteKey { keys[0].key.key }
@@ -90,14 +92,11 @@ struct PublishSession {
 
   /// The manifest that is served has to be the last entry of the log: what follows builds on both.
   private func checkNewest() throws(FetchFailure) {
-    guard let checkpoint = history.checkpoint, checkpoint.size > 0 else {
-      guard newest != nil else { return }
-      throw FetchFailure(
-        .rollback, "\(site.path) has a manifest and no checkpoint: its release log is lost",
-        hint: "rebuild it with 'fetchres publish --recover URL --site \(site.path)'")
-    }
     let served = try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount)
-    guard try site.logEntry(checkpoint.size - 1, of: checkpoint.size) == served else {
+    guard served != nil || history.checkpoint != nil else { return }
+    guard let checkpoint = history.checkpoint, checkpoint.size > 0,
+      try site.logEntry(checkpoint.size - 1, of: checkpoint.size) == served
+    else {
       throw FetchFailure(
         .notLogged, "the manifest of \(site.path) is not the last entry of its release log",
         hint: "the site was mixed up: rebuild it with "
@@ -159,24 +158,10 @@ struct PublishSession {
     return (release, given)
   }
 
-  /// Signs the manifest, appends it to the log and puts all of it into place.
+  /// Signs the manifest, and says what its release changes. Nothing that is served has changed then.
   ///
   /// - Parameter appears: whether its release directory is new, and built under its temporary name.
-  func release(_ manifest: Manifest, appears: Bool) throws(FetchFailure) {
-    let transaction: SiteTransaction
-    do throws(FetchFailure) {
-      transaction = try self.transaction(manifest, appears: appears)
-      try transaction.check(site)
-    } catch {
-      if appears { ReleaseBuilder.discard(manifest.version, in: site) }
-      throw error
-    }
-    try transaction.stage(lock)
-    try transaction.complete(site, lock, fileSystem)
-  }
-
-  /// Everything that changes but the release directory itself, in the order in which it changes.
-  private func transaction(
+  func transaction(
     _ manifest: Manifest, appears: Bool
   ) throws(FetchFailure) -> SiteTransaction {
     let note = SignedNote.sign(text: manifest.text, keys: keys.map(\.key))
@@ -209,6 +194,15 @@ struct PublishSession {
       steps.append(.mutable(path: SitePaths.releaseManifest(manifest.version), bytes: note))
     }
     steps.append(.mutable(path: SitePaths.manifest, bytes: note))
-    return SiteTransaction(steps: steps)
+    let transaction = SiteTransaction(steps: steps)
+    try transaction.check(site)
+    return transaction
+  }
+
+  /// Puts all of it into place. From the first step on it will be completed, by whoever publishes
+  /// next if not by this run.
+  func perform(_ transaction: SiteTransaction) throws(FetchFailure) {
+    try transaction.stage(lock)
+    try transaction.complete(site, lock, fileSystem)
   }
 }

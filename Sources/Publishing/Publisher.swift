@@ -64,7 +64,12 @@ package struct Publisher {
     if let there = try publishedManifest(request.version, session.site) {
       return try compare(input, with: there)
     }
-    try checkVacant(request.version, session.site)
+    guard try !session.site.has(SitePaths.release(request.version)) else {
+      throw FetchFailure(
+        .usage,
+        "\(Path.join(request.site, SitePaths.release(request.version))) is there and no release",
+        hint: "move it away, or choose another version")
+    }
     try checkCase(request.version, input.name, session)
 
     var manifest = try session.manifest(
@@ -74,10 +79,17 @@ package struct Publisher {
         nextKey: request.nextKey, expires: request.expires,
         forcesUnannouncedKey: request.forcesUnannouncedKey, clockWasWrong: request.clockWasWrong))
     let builder = ReleaseBuilder(site: session.site, version: request.version, file: input.name)
-    manifest.root = try builder.build(
-      input.file, layout: manifest.layout,
-      entry: request.links ? .link(input.parent, input.entryName) : .copy)
-    try session.release(manifest, appears: true)
+    let transaction: SiteTransaction
+    do throws(FetchFailure) {
+      manifest.root = try builder.build(
+        input.file, layout: manifest.layout,
+        entry: request.links ? .link(input.parent, input.entryName) : .copy)
+      transaction = try session.transaction(manifest, appears: true)
+    } catch {
+      builder.discard()
+      throw error
+    }
+    try session.perform(transaction)
     return PublishResult(manifest: manifest, wasThere: false)
   }
 
@@ -100,14 +112,6 @@ package struct Publisher {
         SitePaths.releaseManifest(version), limit: Manifest.maximumByteCount)
     else { return nil }
     return try Manifest(selfSigned: bytes)
-  }
-
-  /// What is there and no release would only be met once all was signed.
-  private func checkVacant(_ version: String, _ site: SiteDirectory) throws(FetchFailure) {
-    guard try site.has(SitePaths.release(version)) else { return }
-    throw FetchFailure(
-      .usage, "\(Path.join(site.path, SitePaths.release(version))) is there and no release",
-      hint: "move it away, or choose another version")
   }
 
   /// Names that differ only in case cannot lie beside each other everywhere.

@@ -33,14 +33,6 @@ struct ReleaseBuilder {
     }
   }
 
-  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
-  /// replaces.
-  static func discard(_ version: String, in site: SiteDirectory) {
-    if let (releases, name) = try? site.locate(SitePaths.release(temporaryName(version))) {
-      try? releases.removeTree(name)
-    }
-  }
-
   /// How the file gets into the site.
   enum Entry: Sendable {
     /// By reflink where the file system can, else copied.
@@ -49,10 +41,21 @@ struct ReleaseBuilder {
     case link(any Directory, String)
   }
 
-  /// Puts file and tiles there, all of it durable.
+  /// Puts file and tiles there, all of it durable. What cannot be finished is taken away again: it may
+  /// be what fills the disk.
   ///
   /// - Returns: the root of the tree.
   func build(
+    _ source: any File, layout: BlockLayout, entry: Entry
+  ) throws(FetchFailure) -> Digest {
+    do throws(FetchFailure) { return try buildAll(source, layout: layout, entry: entry) } catch {
+      let releases = (try? site.locate("\(SitePaths.releases)/x"))??.0
+      try? releases?.removeTree(Self.temporaryName(version))
+      throw error
+    }
+  }
+
+  private func buildAll(
     _ source: any File, layout: BlockLayout, entry: Entry
   ) throws(FetchFailure) -> Digest {
     let what = "cannot build the release in \(site.path)"
@@ -114,6 +117,14 @@ struct ReleaseBuilder {
       try releases.sync()
     } catch { throw error.failure(what) }
     return root
+  }
+
+  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
+  /// replaces.
+  func discard() {
+    if let (releases, name) = try? site.locate(SitePaths.release(Self.temporaryName(version))) {
+      try? releases.removeTree(name)
+    }
   }
 
   private func status(of file: any File) throws(FetchFailure) -> FileStatus {

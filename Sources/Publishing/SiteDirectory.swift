@@ -44,6 +44,8 @@ final class SiteDirectory: Sendable {
       guard try file.tryLock() else {
         throw SystemError(SystemError.exists, "flock")
       }
+      // A record that a killed run removed must not come back later.
+      try own.sync()
     } catch {
       if error.code == SystemError.exists, error.call == "flock" {
         throw FetchFailure(
@@ -52,7 +54,6 @@ final class SiteDirectory: Sendable {
       }
       throw error.failure("cannot lock the site \(path)")
     }
-    // What it makes durable besides: a record that a killed run removed does not come back later.
     try probe(own)
     return SiteLock(file: file, own: own)
   }

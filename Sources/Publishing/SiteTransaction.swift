@@ -27,6 +27,14 @@ struct SiteTransaction: Sendable, Equatable {
   private static let stageName = "new"
   private static let planLimit = 1 << 20
 
+  /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
+  /// and is there with other bytes.
+  func check(_ site: SiteDirectory) throws(FetchFailure) {
+    for step in steps {
+      if case .immutable(let path, let bytes) = step { _ = try isThere(path, bytes, site) }
+    }
+  }
+
   /// Makes the record durable. From then on the transaction will happen.
   func stage(_ lock: SiteLock) throws(FetchFailure) {
     do throws(SystemError) {
@@ -131,16 +139,6 @@ struct SiteTransaction: Sendable, Equatable {
     }
   }
 
-  /// Refuses a transaction that would meet another content under an immutable name, before anything
-  /// is recorded.
-  func check(_ site: SiteDirectory) throws(FetchFailure) {
-    for case .immutable(let path, let bytes) in steps {
-      if let there = try site.read(path, limit: SiteDirectory.fileLimit), there != bytes {
-        throw Self.changed(path, site)
-      }
-    }
-  }
-
   /// Whether any step was performed: what a key or a client may have seen.
   func hasBegun(
     _ site: SiteDirectory, _ fileSystem: any FileSystem
@@ -174,19 +172,20 @@ struct SiteTransaction: Sendable, Equatable {
   }
 
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
-    if let there = try site.read(path, limit: SiteDirectory.fileLimit) {
-      guard there == bytes else {
-        throw Self.changed(path, site)
-      }
-      return try site.sync(path)
-    }
-    try replace(path, bytes, site)
+    guard try isThere(path, bytes, site) else { return try replace(path, bytes, site) }
+    try site.sync(path)
   }
 
-  private static func changed(_ path: String, _ site: SiteDirectory) -> FetchFailure {
-    FetchFailure(
-      .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
-      hint: "nothing was overwritten; find out who wrote it")
+  private func isThere(
+    _ path: String, _ bytes: [UInt8], _ site: SiteDirectory
+  ) throws(FetchFailure) -> Bool {
+    guard let there = try site.read(path, limit: SiteDirectory.fileLimit) else { return false }
+    guard there == bytes else {
+      throw FetchFailure(
+        .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
+        hint: "nothing was overwritten; find out who wrote it")
+    }
+    return true
   }
 
   private func replace(

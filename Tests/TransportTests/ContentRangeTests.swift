@@ -59,6 +59,10 @@ import Testing
     #expect(category(head(["content-encoding": "identity"])) == nil)
   }
 
+  @Test func `a length beyond all numbers is that of no range`() {
+    #expect(category(head(length: "99999999999999999999")) == .rangeMismatch)
+  }
+
   private func head(_ more: [String: String]) -> ResponseHead { head("bytes 10-19/100", more) }
 
   @Test(arguments: [

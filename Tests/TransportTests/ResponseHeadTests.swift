@@ -66,16 +66,16 @@ import Testing
     #expect(refusal?.category == .tooLarge)
   }
 
-  @Test(
-    arguments: [
-      ("5", 5), ("0", 0), ("9223372036854775807", .max), ("5 ", 5), ("", .max), ("-1", .max),
-      ("+5", .max), ("05", .max), ("5,5", .max), ("99999999999999999999", .max), ("0x5", .max),
-    ] as [(String, Int64)])
-  func `a length is strict decimal text, and anything else is longer than all`(
-    _ text: String, _ length: Int64
-  ) throws {
+  @Test(arguments: [("5", 5), ("0", 0), ("9223372036854775807", Int64.max), ("5 ", 5)])
+  func `a length is strict decimal text`(_ text: String, _ length: Int64) throws {
     #expect(try head("Content-Length: \(text)").contentLength == length)
-    #expect(try head().contentLength == nil)
+  }
+
+  @Test(arguments: [
+    "", "-1", "+5", "05", "5,5", "99999999999999999999", "0x5", "9223372036854775808",
+  ])
+  func `a length that is none is longer than anything asked for`(_ text: String) throws {
+    #expect(try head("Content-Length: \(text)").contentLength == .max)
   }
 
   @Test(arguments: [

@@ -4,8 +4,7 @@ import Testing
 
 extension Workbench {
   /// Begins a pull whose server falls silent at block `cut`; returns when everything below it is
-  /// verified. The server stays like that. Small blocks are verified 256 KiB at a time: with them, the
-  /// cut has to fall between two such pieces.
+  /// verified. The server stays like that.
   func beginPull(
     _ release: Release, upTo cut: Int, _ more: [String] = [],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -14,8 +13,9 @@ extension Workbench {
     let end = Int64(cut * release.blockSize)
     origin.bendData(of: release) { request, response in
       guard let range = request.range, range.upperBound > end else { return }
+      // What it has of a transfer that broke off, the program verifies at once.
       response.limit = max(0, end - range.lowerBound)
-      response.ending = .hold
+      response.ending = range.lowerBound < end ? .close : .hold
     }
     let child = try fetchres.start(pulling(["--json"] + more))
     let isThere = child.waitForOutput(within: Fetchres.patience) {

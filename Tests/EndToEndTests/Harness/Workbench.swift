@@ -13,10 +13,13 @@ final class Workbench: Sendable {
   /// Where pulls go.
   let directory: String
 
-  init(_ kind: Server = .origin, origin: String = "example.org/thing") throws {
+  /// - Parameter directory: where pulls go, if not beside all the rest.
+  init(
+    _ kind: Server = .origin, origin: String = "example.org/thing", directory: String? = nil
+  ) throws {
     scratch = try Scratch()
     fetchres = Fetchres(home: scratch.path)
-    directory = scratch("pulled")
+    self.directory = directory ?? scratch("pulled")
     switch kind {
     case .origin:
       served = nil

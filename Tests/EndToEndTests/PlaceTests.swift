@@ -1,0 +1,164 @@
+import Glibc
+import System
+import Testing
+
+/// Names on disk that are not what they should be.
+@Suite struct PlaceTests {
+  /// What a link must never lead out to: a directory with something in it.
+  static func outside(_ bench: Workbench) throws -> String {
+    let path = bench.scratch("outside")
+    try Disk.write("\(path)/precious", [1, 2, 3])
+    return path
+  }
+
+  static func expectUntouched(
+    _ outside: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(Disk.names(in: outside) == ["precious"], sourceLocation: sourceLocation)
+    #expect(
+      try Disk.read("\(outside)/precious") == [1, 2, 3], sourceLocation: sourceLocation)
+  }
+
+  enum Place: String, Sendable, CaseIterable {
+    case privateDirectory = ".fetchres"
+    case partial = ".fetchres/partial"
+    case work = ".fetchres/partial/v1-"
+    case tiles = ".fetchres/partial/v1-/tiles"
+    case version = "v1"
+  }
+
+  @Test(
+    "a symbolic link in place of a directory is refused, and nothing is written behind it",
+    arguments: Place.allCases)
+  func directoryLink(_ place: Place) throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    let outside = try Self.outside(bench)
+    let root = try #require(try bench.site.field("root"))
+    let path =
+      "\(bench.directory)/" + place.rawValue.replacing("v1-", with: "v1-\(root.prefix(16))")
+    try Disk.makeDirectory(Path.parent(path))
+    try Disk.link(path, to: outside)
+    let outcome = try bench.pull("--json")
+    outcome.expect(6)
+    #expect(try ["io-error", "permission"].contains(outcome.last().category))
+    #expect(try bench.origin().count(of: release.dataPath) == 0)
+    try Self.expectUntouched(outside)
+    #expect(Disk.linkTarget(path) == outside)
+  }
+
+  @Test(
+    "a symbolic link in place of a file is refused or replaced, and never followed",
+    arguments: [
+      ".fetchres/lock", ".fetchres/origin", "v1-/blocks", "v1-/journal", "v1-/manifest",
+      "v1-/tiles/0",
+    ])
+  func fileLink(_ place: String) throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(80 * Site.blockSize))
+    try bench.interruptPull(release, upTo: 48)
+    let outside = try Self.outside(bench)
+    let name = bench.pulled.partialNames[0]
+    let path =
+      "\(bench.directory)/" + place.replacing("v1-", with: ".fetchres/partial/\(name)")
+    try Disk.remove(path)
+    try Disk.link(path, to: "\(outside)/precious")
+    let outcome = try bench.pull("--json")
+    if outcome.exitCode == 0 {
+      try bench.expectComplete(release)
+    } else {
+      outcome.expect(6)
+      #expect(bench.pulled.markers.isEmpty)
+      #expect(Disk.linkTarget(path) != nil)
+    }
+    try Self.expectUntouched(outside)
+  }
+
+  @Test("a symbolic link in place of a complete version's file is not available")
+  func completedFileLink() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    try bench.pull().expect(0)
+    let file = "\(bench.directory)/v1/thing.bin"
+    try Disk.move(file, to: bench.scratch("elsewhere"))
+    try Disk.link(file, to: bench.scratch("elsewhere"))
+    #expect(try bench.path() == nil)
+    let outcome = try bench.pull("--json")
+    #expect([0, 6].contains(outcome.exitCode), "\(outcome.testDescription)")
+    #expect(areEqual(try Disk.read(bench.scratch("elsewhere")), release.bytes))
+  }
+
+  @Test("a file where a directory should be is refused", arguments: ["", "/.fetchres", "/v1"])
+  func fileForDirectory(_ place: String) throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    let path = bench.directory + place
+    try Disk.write(path, [1, 2, 3])
+    let outcome = try bench.pull("--json")
+    try outcome.expectFailure("io-error", 6)
+    #expect(try Disk.read(path) == [1, 2, 3])
+    #expect(try bench.origin().count(of: release.dataPath) == 0)
+  }
+
+  @Test("the directory itself may be reached through a link: that is how the user wrote it")
+  func linkToTheDirectory() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    try Disk.makeDirectory(bench.scratch("real"))
+    try Disk.link(bench.directory, to: bench.scratch("real"))
+    try bench.pull().expect(0)
+    try bench.expectComplete(release)
+    #expect(areEqual(try Disk.read(bench.scratch("real/v1/thing.bin")), release.bytes))
+  }
+
+  @Test("a current that leads out of the directory is read, never followed")
+  func currentOutside() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(300_000))
+    try bench.pull().expect(0)
+    let elsewhere = bench.scratch("elsewhere")
+    try Disk.copy("\(bench.directory)/v1", to: elsewhere)
+    try Disk.remove("\(bench.directory)/current")
+    try Disk.link("\(bench.directory)/current", to: elsewhere)
+    try bench.expectComplete(release)
+    try Disk.remove("\(bench.directory)/v1")
+    #expect(try bench.path() == nil)
+  }
+
+  @Test(
+    "a directory that nobody may write to is said to be that",
+    .enabled(if: geteuid() != 0, "root may write everywhere"))
+  func noPermission() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(300_000))
+    try Disk.makeDirectory(bench.directory)
+    chmod(bench.directory, 0o500)
+    try bench.pull("--json").expectFailure("permission", 6, "hint: check owner and permissions")
+  }
+
+  @Test("commands that look say what is missing")
+  func nothingThere() throws {
+    let bench = try Workbench()
+    for command in ["path", "status", "verify", "clean"] {
+      try bench.fetchres.run(command, bench.directory).expectRefusal(1, "there is no directory")
+    }
+    try Disk.makeDirectory(bench.directory)
+    try bench.fetchres.run("path", bench.directory).expectRefusal(1, "no complete version")
+    try bench.fetchres.run("verify", bench.directory).expectRefusal(1, "no complete version")
+    try bench.fetchres.run(["path"], in: bench.directory).expectRefusal(1, "no resource here")
+    let status = try bench.fetchres.run("status", bench.directory)
+    status.expect(0)
+    #expect(status.output.contains("nothing yet"))
+  }
+
+  @Test("two resources in one directory have to be named")
+  func several() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    let work = bench.scratch("work")
+    for name in ["a", "b"] {
+      try bench.fetchres.run(Array(bench.pulling().dropLast()) + ["\(work)/\(name)"]).expect(0)
+    }
+    try bench.fetchres.run(["path"], in: work).expectRefusal(2, "several resources", "a, b")
+  }
+}
