@@ -180,6 +180,7 @@ package final class Downloader {
   private func requestTiles(now: Double) {
     guard !tiles.isIdle, scheduler.mayAsk(now: now) else { return }
     for tile in tiles.nextRequests() {
+      scheduler.requested(tile)
       let mailbox = mailbox
       let url = base.appending(SitePaths.urlPath(SitePaths.tile(resource.manifest.version, tile)))
       let receiver = SmallReceiver(limit: tile.byteCount) { result in
