@@ -33,14 +33,6 @@ struct ReleaseBuilder {
     }
   }
 
-  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
-  /// replaces.
-  static func discard(_ version: String, in site: SiteDirectory) {
-    if let (releases, name) = try? site.locate(SitePaths.release(temporaryName(version))) {
-      try? releases.removeTree(name)
-    }
-  }
-
   /// How the file gets into the site.
   enum Entry: Sendable {
     /// By reflink where the file system can, else copied.
@@ -125,6 +117,14 @@ struct ReleaseBuilder {
       try releases.sync()
     } catch { throw error.failure(what) }
     return root
+  }
+
+  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
+  /// replaces.
+  func discard() {
+    if let (releases, name) = try? site.locate(SitePaths.release(Self.temporaryName(version))) {
+      try? releases.removeTree(name)
+    }
   }
 
   private func status(of file: any File) throws(FetchFailure) -> FileStatus {

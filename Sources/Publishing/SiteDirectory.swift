@@ -54,7 +54,6 @@ final class SiteDirectory: Sendable {
       }
       throw error.failure("cannot lock the site \(path)")
     }
-    // What it makes durable besides: a record that a killed run removed does not come back later.
     try probe(own)
     return SiteLock(file: file, own: own)
   }

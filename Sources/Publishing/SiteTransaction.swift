@@ -173,12 +173,7 @@ struct SiteTransaction: Sendable, Equatable {
 
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
     guard try isThere(path, bytes, site) else { return try replace(path, bytes, site) }
-    // Whoever wrote it may have been killed before it was durable.
-    try doing("cannot make \(Path.join(site.path, path)) durable") { () throws(SystemError) in
-      guard let (directory, name) = try site.locate(path, makes: true) else { return }
-      try directory.openFile(name, .read).sync()
-      try directory.sync()
-    }
+    try site.sync(path)
   }
 
   private func isThere(
