@@ -20,6 +20,8 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   /// The blocks that the current buffer is for.
   private var target: Range<Int64>
   private var left: Int64
+  /// How much of what was offered last, before a pause, was taken: it is offered again.
+  private var taken = 0
 
   enum Event: Sendable {
     case filled(PooledBuffer, blocks: Range<Int64>, span: Span.ID)
@@ -54,22 +56,20 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   func receive(body: UnsafeRawBufferPointer) -> BodyAnswer {
-    guard Int64(body.count) <= left else {
+    let again = min(taken, body.count)
+    var rest = UnsafeRawBufferPointer(rebasing: body[again...])
+    guard Int64(rest.count) <= left else {
       return .refuse(FetchFailure(.tooLarge, "the server sends more bytes than it announced"))
     }
-    // All or nothing: libcurl offers the same bytes again after a pause.
-    let room = buffer == nil ? 0 : layout.bytes(of: target).count - filled
-    let needed = max(0, body.count - room)
-    var fresh: [PooledBuffer] = []
-    while fresh.count * usableSize < needed {
-      guard let next = pool.take() else { return .pause }
-      fresh.append(next)
-    }
-    arrived.add(body.count)
-    var rest = body
     while !rest.isEmpty {
       if buffer == nil {
-        buffer = fresh.removeFirst()
+        // What completed the last buffer is gone with it: a transfer that waits for a buffer holds
+        // none, so that any number of them can share a few.
+        guard let next = pool.take() else {
+          taken = body.count - rest.count
+          return .pause
+        }
+        buffer = next
         target = nextBlock..<min(span.blocks.upperBound, nextBlock + blocksPerBuffer)
         filled = 0
       }
@@ -78,11 +78,13 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
       let count = min(rest.count, size - filled)
       UnsafeMutableRawBufferPointer(rebasing: current.bytes[filled..<filled + count])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+      arrived.add(count)
       filled += count
       left -= Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       if filled == size { handOver(target) }
     }
+    taken -= again
     return .taken
   }
 
@@ -101,7 +103,6 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   private var blocksPerBuffer: Int64 { Int64(pool.bufferSize) / layout.blockSize }
-  private var usableSize: Int { Int(blocksPerBuffer * layout.blockSize) }
 
   private func handOver(_ blocks: Range<Int64>) {
     guard let full = buffer else { return }
