@@ -17,6 +17,7 @@ package struct Scheduler: Sendable {
 
   package let layout: BlockLayout
   private let policy: RetryPolicy
+  private let spanBlocks: Int64
   private var governor: ConnectionGovernor
   private var random: any RandomNumberGenerator & Sendable
 
@@ -57,12 +58,15 @@ package struct Scheduler: Sendable {
   /// - Parameters:
   ///   - missing: the blocks to fetch; `done` is everything that is neither missing nor claimed.
   ///   - claimed: blocks that may be on disk and are re-hashed meanwhile.
+  ///   - spanBlocks: the most blocks to ask for at a time.
   package init(
-    layout: BlockLayout, claimed: BlockSet, connections: Int, policy: RetryPolicy, now: Double,
+    layout: BlockLayout, claimed: BlockSet, connections: Int, spanBlocks: Int64 = .max,
+    policy: RetryPolicy, now: Double,
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.layout = layout
     self.policy = policy
+    self.spanBlocks = spanBlocks
     self.random = random
     governor = ConnectionGovernor(maximum: connections, now: now)
     missing = BlockSet(universe: layout.count, full: true)
@@ -104,7 +108,8 @@ package struct Scheduler: Sendable {
 
   package mutating func next(now: Double) -> [Action] {
     guard failure == nil else { return cancelAll() }
-    if !missing.isEmpty || !active.isEmpty, now - lastProgress >= policy.giveUpAfter {
+    if !missing.isEmpty || !active.isEmpty,
+      now - lastProgress >= policy.giveUpAfter {
       failure =
         lastFailure
         ?? FetchFailure(.stalled, "no block was verified for \(Int(policy.giveUpAfter)) s")
@@ -140,7 +145,7 @@ package struct Scheduler: Sendable {
     // Towards the end everyone gets a share.
     let left = missing.count * layout.blockSize
     bytes = min(bytes, left / Int64(2 * governor.allowed), Self.maximumSpanBytes)
-    let limit = max(1, max(bytes, min(left, 1 << 20)) / layout.blockSize)
+    let limit = min(spanBlocks, max(1, max(bytes, min(left, 1 << 20)) / layout.blockSize))
     guard let run = missing.run(from: first, limit: limit) else { return nil }
     let suspect = run.dropFirst().first { attempts[$0] != nil }
     return run.lowerBound..<(suspect ?? run.upperBound)
