@@ -35,4 +35,19 @@ import Testing
     try bench.pull("--memory", "1", "--give-up-after", "20s").expect(0)
     try bench.expectComplete(release)
   }
+
+  @Test("a journal that was blown up takes no memory")
+  func hugeJournal() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(4 << 20), blockSize: 64 << 10)
+    let origin = try bench.origin()
+    origin.bendData(of: release) { _, response in response = OriginResponse(404, []) }
+    try bench.pull().expect(4)
+    try Disk.truncate(try bench.pulled.onlyPartial().path + "/journal", to: 1 << 40)
+    origin.bend(nil)
+    let outcome = try bench.pull()
+    outcome.expect(0)
+    #expect(outcome.peakMemory < 120 << 20)
+    try bench.expectComplete(release)
+  }
 }
