@@ -38,6 +38,9 @@ package struct Scheduler: Sendable {
   private var distrustsConnections = false
 
   private var lastProgress: Double
+  /// When something came last: a block may take longer than the patience for one that does not come.
+  private var lastArrival: Double
+  private var arrivedBytes: Int64 = 0
   private var meter: RateMeter
   private var failure: FetchFailure?
 
@@ -74,6 +77,7 @@ package struct Scheduler: Sendable {
     done = BlockSet(universe: layout.count)
     notBefore = now
     lastProgress = now
+    lastArrival = now
     meter = RateMeter(now: now)
   }
 
@@ -99,7 +103,7 @@ package struct Scheduler: Sendable {
   /// When ``next(now:)`` may have something new without any event; nil for never.
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
-    let end = lastProgress + policy.giveUpAfter
+    let end = max(lastProgress, lastArrival) + policy.giveUpAfter
     return missing.isEmpty || active.count >= (holdsBack ? 1 : governor.allowed)
       ? end : min(end, notBefore)
   }
@@ -109,7 +113,8 @@ package struct Scheduler: Sendable {
   package mutating func next(now: Double) -> [Action] {
     guard failure == nil else { return cancelAll() }
     if !missing.isEmpty || !active.isEmpty,
-      now - lastProgress >= policy.giveUpAfter {
+      now - max(lastProgress, lastArrival) >= policy.giveUpAfter
+    {
       failure =
         lastFailure
         ?? FetchFailure(.stalled, "no block was verified for \(Int(policy.giveUpAfter)) s")
@@ -163,6 +168,7 @@ package struct Scheduler: Sendable {
 
   /// What has arrived from the network in this run so far, in bytes, verified or not.
   package mutating func arrived(bytes: Int64, now: Double) {
+    if bytes > arrivedBytes { (arrivedBytes, lastArrival) = (bytes, now) }
     meter.tick(bytes: bytes, now: now)
     governor.tick(bytes: bytes, now: now)
   }

@@ -1,0 +1,16 @@
+import System
+import Testing
+
+/// What is waited for, and for how long.
+@Suite struct PatienceTests {
+  @Test("a block that takes longer than --give-up-after, and keeps coming, arrives")
+  func slowAndSteady() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(512 << 10), blockSize: 512 << 10)
+    try bench.origin().bendData(of: release) { _, response in
+      response.pace = (bytes: 16 << 10, seconds: 0.1)
+    }
+    try bench.pull("--give-up-after", "1s").expect(0)
+    try bench.expectComplete(release)
+  }
+}
