@@ -13,4 +13,13 @@ import Testing
     try bench.pull("-o", pipe).expect(6)
     #expect(Disk.status(pipe).map { $0.st_mode & S_IFMT } == S_IFIFO)
   }
+
+  @Test("a date beyond all calendars is refused")
+  func farExpiry() throws {
+    let bench = try Workbench()
+    let input = try bench.scratch.write("input", [1])
+    for time in ["+106751991167300d", "+9223372036854775807"] {
+      try bench.fetchres.run(bench.site.publishing(input, ["--expires", time])).expect(2)
+    }
+  }
 }
