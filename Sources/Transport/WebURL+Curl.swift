@@ -86,12 +86,9 @@ package struct WebURL: Sendable, Hashable {
   /// A URL as the user wrote it with everything cut out that may be a secret.
   static func shown(_ text: String) -> String {
     var shown = String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200))
-    if let scheme = shown.range(of: "://") {
-      let rest = shown[scheme.upperBound...]
-      let authority = rest.prefix { $0 != "/" }
-      if let at = authority.lastIndex(of: "@") {
-        shown.removeSubrange(scheme.upperBound...at)
-      }
+    let start = shown.range(of: "://")?.upperBound ?? shown.startIndex
+    if let at = shown[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@") {
+      shown.removeSubrange(start...at)
     }
     return shown
   }

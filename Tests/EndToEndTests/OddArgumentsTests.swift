@@ -22,4 +22,12 @@ import Testing
       try bench.fetchres.run(bench.site.publishing(input, ["--expires", time])).expect(2)
     }
   }
+
+  @Test("a URL without a scheme is quoted without its password")
+  func passwordWithoutScheme() throws {
+    let bench = try Workbench()
+    let outcome = try bench.fetchres.run("pull", "user:hunter2@example.com/x")
+    outcome.expect(2)
+    #expect(!outcome.error.contains("hunter2"))
+  }
 }
