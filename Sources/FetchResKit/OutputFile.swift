@@ -45,8 +45,13 @@ enum OutputFile {
     let name = Path.name(output)
     let temporary = ".\(name).fetchres-new"
     do throws(SystemError) {
-      if try parent.statusIfPresent(name)?.kind == .directory {
+      switch try parent.statusIfPresent(name)?.kind {
+      case .directory:
         throw SystemError(SystemError.isDirectory, "rename", path: output)
+      case .other:
+        // A device or a pipe is written to with `-o -`; a file in its place would be damage.
+        throw SystemError(SystemError.exists, "rename", path: output)
+      case .regular, .symbolicLink, nil: break
       }
       try parent.removeIfPresent(temporary)
       let target = try parent.openFile(temporary, .createNew(permissions: 0o666))

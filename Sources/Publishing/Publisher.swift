@@ -86,7 +86,7 @@ package struct Publisher {
         entry: request.links ? .link(input.parent, input.entryName) : .copy)
       transaction = try session.transaction(manifest, appears: true)
     } catch {
-      ReleaseBuilder.discard(request.version, in: session.site)
+      builder.discard()
       throw error
     }
     try session.perform(transaction)

@@ -14,10 +14,16 @@ enum Talk {
   static func note(_ message: String) { line(message) }
 
   static func line(_ text: String) {
-    // Text may quote a server: control characters would speak to the terminal.
+    // Text may quote a server: control characters would speak to the terminal, and others turn the
+    // line round or break it.
     let clean = String(
       String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        text.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+          default: scalar
+          }
+        }))
     try? Terminal.standardError.write("fetchres: \(clean)\n")
   }
 }
