@@ -110,6 +110,8 @@ package final class Downloader {
     ) { outcome in mailbox.change { $0.append(.outcome(outcome)) } }
     do throws(FetchFailure) {
       try loop(workers)
+      // A whole file may still be coming, of which nothing is missing any more.
+      for transfer in transfers.values { transport.cancel(transfer) }
       workers.stop()
       committer.stop()
     } catch {

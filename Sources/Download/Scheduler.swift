@@ -116,7 +116,9 @@ package struct Scheduler: Sendable {
 
   package mutating func next(now: Double) -> [Action] {
     guard failure == nil else { return cancelAll() }
-    if !missing.isEmpty || !active.isEmpty, now - max(lastProgress, lastArrival) >= policy.giveUpAfter {
+    if !missing.isEmpty || !active.isEmpty,
+      now - max(lastProgress, lastArrival) >= policy.giveUpAfter
+    {
       let idle = "no block was verified for \(Int(policy.giveUpAfter)) s"
       var last = lastFailure ?? FetchFailure(.stalled, idle)
       last.hint =

@@ -47,6 +47,9 @@ struct PublishSession {
       throw FetchFailure(.usage, "a key is given twice")
     }
     self.keys = keys
+    for file in keys where file.isExposed {
+      report("warning: others can read the secret key \(file.path): chmod 600 it")
+    }
 
     site = try SiteDirectory(path, fileSystem, makes: makes)
     lock = try site.lock()

@@ -86,6 +86,7 @@ final class CurlTransfer {
     case .taken: return bytes.count
     case .pause:
       isPaused = true
+      limit?.giveBack(bytes.count)
       return Int(CURL_WRITEFUNC_PAUSE)
     case .refuse(let failure):
       refusal = failure
@@ -154,6 +155,9 @@ final class SharedLimit {
   }
 
   func take(_ count: Int) -> Bool { limiter.take(count, now: Clocks.monotonic()) }
+
+  /// What was counted and will be offered again.
+  func giveBack(_ count: Int) { limiter.giveBack(count) }
 
   /// Seconds until a paused transfer may go on.
   var wait: Double { limiter.wait(now: Clocks.monotonic()) }
