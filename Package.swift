@@ -81,5 +81,18 @@ let package = Package(
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
     tests("EndToEndTests", ["fetchres-cli", "Crypto", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
+    tests("TransportTests", ["Transport", "System", "Failure"]),
+    tests(
+      "DownloadTests",
+      [
+        "Download", "Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
+      ]),
+    tests(
+      "PublishingTests",
+      [
+        "Publishing", "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
+      ]),
   ]
 )

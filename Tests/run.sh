@@ -173,4 +173,15 @@ say "nginx serves at $FETCHRES_NGINX_URL and $FETCHRES_NGINX_TLS_URL"
 
 verdict=0
 swift test "$@" </dev/null || verdict=$?
+
+# The memory bound is one of the static build, and so is the answer to --version.
+if [ $# -eq 0 ]; then
+  say "checking the memory bound on the static build"
+  static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
+  swift build "${static[@]}" </dev/null
+  fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
+  "$fetchres" --version
+  python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
+    "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_CA" || verdict=$?
+fi
 exit "$verdict"

@@ -16,6 +16,9 @@ package struct ConnectionGovernor: Sendable {
   static let interval = 0.25
   /// More connections have to bring this much more, or they are not kept.
   static let gain = 1.15
+  /// Below this rate a connection costs next to nothing, and a server may well hold each of them back:
+  /// no proof is asked for. Bytes a second.
+  static let cheap = 32e6
   /// Seconds after a trial that failed.
   static let pause = 5.0
 
@@ -36,7 +39,7 @@ package struct ConnectionGovernor: Sendable {
     guard rate > 0 else { return }
     if let before {
       self.before = nil
-      guard rate >= before.rate * Self.gain else {
+      guard rate < Self.cheap * Double(allowed) || rate >= before.rate * Self.gain else {
         allowed = before.connections
         nextTrial = now + Self.pause
         return

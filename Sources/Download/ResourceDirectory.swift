@@ -262,6 +262,9 @@ package final class ResourceDirectory: Sendable {
         try work.sync()
         try partial.sync()
         try version.sync()
+      }
+      // A run that was stopped in here may have moved the file and no more.
+      if try version.statusIfPresent(manifest.file) == nil {
         for name in [CompletedVersion.markerName, CompletedVersion.manifestName] {
           try version.removeIfPresent(name)
         }

@@ -31,6 +31,9 @@ package struct Scheduler: Sendable {
   /// What the source has done to us: incidents in a row, when it may be asked again, and the last
   /// failure, which is the reason given if the run ends.
   private var incidents = 0
+  /// Counts incidents for good: what was asked before the latest one belongs to it.
+  private var epoch = 0
+  private var tileEpochs: [TileAddress: Int] = [:]
   private var notBefore: Double
   private var lastFailure: FetchFailure?
   private var knowsRanges = true
@@ -42,6 +45,7 @@ package struct Scheduler: Sendable {
 
   private struct ActiveSpan {
     var span: Span
+    var epoch: Int
     /// The blocks below this one have been handed over for verification.
     var received: Int64
     var hasVerified = false
@@ -96,7 +100,7 @@ package struct Scheduler: Sendable {
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
     let end = lastProgress + policy.giveUpAfter
-    return missing.isEmpty || active.count >= (holdsBack ? 1 : governor.allowed)
+    return missing.isEmpty || active.count >= allowed
       ? end : min(end, notBefore)
   }
 
@@ -114,7 +118,7 @@ package struct Scheduler: Sendable {
       return cancelAll()
     }
     var actions: [Action] = []
-    while now >= notBefore, active.count < (knowsRanges && !holdsBack ? governor.allowed : 1),
+    while now >= notBefore, active.count < allowed,
       let blocks = knowsRanges ? nextBlocks(now: now) : wholeIfNeeded
     {
       // Whatever else has gone well meanwhile, a block that failed never comes over the same way.
@@ -124,7 +128,7 @@ package struct Scheduler: Sendable {
         needsFreshConnection: distrustsConnections || isSuspect)
       nextID += 1
       missing.remove(blocks)
-      active[span.id] = ActiveSpan(span: span, received: blocks.lowerBound)
+      active[span.id] = ActiveSpan(span: span, epoch: epoch, received: blocks.lowerBound)
       actions.append(.start(span))
     }
     return actions
@@ -207,8 +211,14 @@ package struct Scheduler: Sendable {
   /// Whether a block is still to be fetched, and nobody works on it.
   package func isMissing(_ block: Int64) -> Bool { missing.contains(block) }
 
-  /// Holds all but one request back, until it is known what does not have to be fetched.
+  /// Holds all but the very first request back, until it is known what does not have to be fetched.
   package var holdsBack = false
+
+  /// How many requests may run now.
+  private var allowed: Int {
+    if holdsBack { return nextID == 0 ? 1 : 0 }
+    return knowsRanges ? governor.allowed : 1
+  }
 
   /// A block that came from the source does not hash to its leaf.
   package mutating func rejected(
@@ -239,7 +249,7 @@ package struct Scheduler: Sendable {
     case .rangeIgnored:
       knowsRanges = false
     case _ where failure.exitCode == 3:
-      if !state.hasVerified { climb(failure, now: now) }
+      if !state.hasVerified { climb(failure, askedIn: state.epoch, now: now) }
     default:
       blame(first, failure, now: now)
     }
@@ -254,11 +264,15 @@ package struct Scheduler: Sendable {
     }
   }
 
+  /// A tile was asked for.
+  package mutating func requested(_ tile: TileAddress) { tileEpochs[tile] = epoch }
+
   /// A tile could not be had or does not authenticate.
   package mutating func tileFailed(_ tile: TileAddress, _ failure: FetchFailure, now: Double) {
     lastFailure = failure
     distrustsConnections = true
-    if failure.exitCode == 3 { return climb(failure, now: now) }
+    let askedIn = tileEpochs.removeValue(forKey: tile) ?? epoch
+    if failure.exitCode == 3 { return climb(failure, askedIn: askedIn, now: now) }
     let count = (tileAttempts[tile] ?? 0) + 1
     tileAttempts[tile] = count
     if count >= policy.attemptsPerBlock { self.failure = failure }
@@ -268,12 +282,13 @@ package struct Scheduler: Sendable {
   /// Whether the source may be asked now.
   package func mayAsk(now: Double) -> Bool { failure == nil && now >= notBefore }
 
-  /// Counts an incident. Whatever fails before the next attempt can start is one.
-  private mutating func climb(_ failure: FetchFailure, now: Double) {
-    guard now >= notBefore else { return }
+  /// Counts an incident, once for all that was under way when it happened.
+  private mutating func climb(_ failure: FetchFailure, askedIn: Int, now: Double) {
+    guard askedIn == epoch else { return }
+    epoch += 1
     incidents += 1
     let wait = RetryPolicy.ladderWait(failures: incidents)
-    notBefore = now + jittered(wait)
+    notBefore = max(notBefore, now + jittered(wait))
     guard notBefore - lastProgress > policy.giveUpAfter else { return }
     var failure = failure
     failure.hint =

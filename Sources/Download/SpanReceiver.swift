@@ -20,6 +20,10 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   /// The blocks that the current buffer is for.
   private var target: Range<Int64>
   private var left: Int64
+  /// How many of the bytes that are offered next were taken before the transfer was paused. Taking
+  /// what fits, even if it is not all, hands a buffer over instead of holding it: transfers that wait
+  /// for one another's buffers would wait for ever.
+  private var taken = 0
 
   enum Event: Sendable {
     case filled(PooledBuffer, blocks: Range<Int64>, span: Span.ID)
@@ -54,22 +58,17 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   func receive(body: UnsafeRawBufferPointer) -> BodyAnswer {
-    guard Int64(body.count) <= left else {
+    guard Int64(body.count) - Int64(taken) <= left else {
       return .refuse(FetchFailure(.tooLarge, "the server sends more bytes than it announced"))
     }
-    // All or nothing: libcurl offers the same bytes again after a pause.
-    let room = buffer == nil ? 0 : layout.bytes(of: target).count - filled
-    let needed = max(0, body.count - room)
-    var fresh: [PooledBuffer] = []
-    while fresh.count * usableSize < needed {
-      guard let next = pool.take() else { return .pause }
-      fresh.append(next)
-    }
-    arrived.add(body.count)
-    var rest = body
+    var rest = UnsafeRawBufferPointer(rebasing: body[min(taken, body.count)...])
     while !rest.isEmpty {
       if buffer == nil {
-        buffer = fresh.removeFirst()
+        guard let fresh = pool.take() else {
+          taken = body.count - rest.count
+          return .pause
+        }
+        buffer = fresh
         target = nextBlock..<min(span.blocks.upperBound, nextBlock + blocksPerBuffer)
         filled = 0
       }
@@ -79,10 +78,12 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
       UnsafeMutableRawBufferPointer(rebasing: current.bytes[filled..<filled + count])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
       filled += count
+      arrived.add(count)
       left -= Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       if filled == size { handOver(target) }
     }
+    taken = max(0, taken - body.count)
     return .taken
   }
 
@@ -101,7 +102,6 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   private var blocksPerBuffer: Int64 { Int64(pool.bufferSize) / layout.blockSize }
-  private var usableSize: Int { Int(blocksPerBuffer * layout.blockSize) }
 
   private func handOver(_ blocks: Range<Int64>) {
     guard let full = buffer else { return }

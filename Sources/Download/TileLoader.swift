@@ -135,9 +135,10 @@ struct TileLoader: ~Copyable {
       for (tile, bytes) in fresh { keep(tile, bytes) }
       return nil
     } catch {
-      // Which one is wrong cannot be told: all are fetched again.
+      // Which one is wrong cannot be told: all are fetched again. A source is blamed only for what
+      // came from it alone.
       for tile in edge { wanted[tile] = .queued }
-      return fresh.isEmpty ? nil : (first, error)
+      return fresh.count < edge.count ? nil : (first, error)
     }
   }
 

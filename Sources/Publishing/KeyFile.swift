@@ -81,8 +81,8 @@ struct KeyHead {
     } catch { throw error.failure("cannot read \(path)") }
   }
 
+  /// Durable when it returns, also where a killed run wrote the same.
   func write(_ bytes: [UInt8], _ fileSystem: any FileSystem) throws(FetchFailure) {
-    if try read(fileSystem) == bytes { return }
     do throws(SystemError) {
       try fileSystem.openDirectory(Path.parent(path)).replaceFile(
         Path.name(path), bytes, permissions: 0o600)

@@ -55,6 +55,8 @@ struct PublishSession {
     history = try History(site, keys, fileSystem)
     for remark in history.remarks { report(remark) }
     try checkNewest()
+    // A log that cannot be continued is said before anything is hashed.
+    _ = try LogWriter(site, history.checkpoint)
   }
 
   var key: NoteKey { keys[0].key.key }
@@ -90,9 +92,11 @@ struct PublishSession {
 
   /// The manifest that is served has to be the last entry of the log: what follows builds on both.
   private func checkNewest() throws(FetchFailure) {
-    guard let checkpoint = history.checkpoint, checkpoint.size > 0 else { return }
     let served = try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount)
-    guard try site.logEntry(checkpoint.size - 1, of: checkpoint.size) == served else {
+    guard served != nil || history.checkpoint != nil else { return }
+    guard let checkpoint = history.checkpoint, checkpoint.size > 0,
+      try site.logEntry(checkpoint.size - 1, of: checkpoint.size) == served
+    else {
       throw FetchFailure(
         .notLogged, "the manifest of \(site.path) is not the last entry of its release log",
         hint: "the site was mixed up: rebuild it with "
@@ -154,10 +158,12 @@ struct PublishSession {
     return (release, given)
   }
 
-  /// Signs the manifest, appends it to the log and puts all of it into place.
+  /// Signs the manifest, and says what its release changes. Nothing that is served has changed then.
   ///
   /// - Parameter appears: whether its release directory is new, and built under its temporary name.
-  func release(_ manifest: Manifest, appears: Bool) throws(FetchFailure) {
+  func transaction(
+    _ manifest: Manifest, appears: Bool
+  ) throws(FetchFailure) -> SiteTransaction {
     let note = SignedNote.sign(text: manifest.text, keys: keys.map(\.key))
     guard note.count <= Manifest.maximumByteCount else {
       throw FetchFailure(
@@ -190,6 +196,12 @@ struct PublishSession {
     steps.append(.mutable(path: SitePaths.manifest, bytes: note))
     let transaction = SiteTransaction(steps: steps)
     try transaction.check(site)
+    return transaction
+  }
+
+  /// Puts all of it into place. From the first step on it will be completed, by whoever publishes
+  /// next if not by this run.
+  func perform(_ transaction: SiteTransaction) throws(FetchFailure) {
     try transaction.stage(lock)
     try transaction.complete(site, lock, fileSystem)
   }

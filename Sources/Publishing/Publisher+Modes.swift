@@ -41,7 +41,7 @@ extension Publisher {
       PublishSession.Terms(
         nextKey: request.nextKey, expires: request.expires,
         forcesUnannouncedKey: request.forcesUnannouncedKey, clockWasWrong: request.clockWasWrong))
-    try session.release(manifest, appears: false)
+    try session.perform(try session.transaction(manifest, appears: false))
     return PublishResult(manifest: manifest, wasThere: false)
   }
 

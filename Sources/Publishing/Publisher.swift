@@ -64,6 +64,12 @@ package struct Publisher {
     if let there = try publishedManifest(request.version, session.site) {
       return try compare(input, with: there)
     }
+    guard try !session.site.has(SitePaths.release(request.version)) else {
+      throw FetchFailure(
+        .usage,
+        "\(Path.join(request.site, SitePaths.release(request.version))) is there and no release",
+        hint: "move it away, or choose another version")
+    }
     try checkCase(request.version, input.name, session)
 
     var manifest = try session.manifest(
@@ -73,10 +79,17 @@ package struct Publisher {
         nextKey: request.nextKey, expires: request.expires,
         forcesUnannouncedKey: request.forcesUnannouncedKey, clockWasWrong: request.clockWasWrong))
     let builder = ReleaseBuilder(site: session.site, version: request.version, file: input.name)
-    manifest.root = try builder.build(
-      input.file, layout: manifest.layout,
-      entry: request.links ? .link(input.parent, input.entryName) : .copy)
-    try session.release(manifest, appears: true)
+    let transaction: SiteTransaction
+    do throws(FetchFailure) {
+      manifest.root = try builder.build(
+        input.file, layout: manifest.layout,
+        entry: request.links ? .link(input.parent, input.entryName) : .copy)
+      transaction = try session.transaction(manifest, appears: true)
+    } catch {
+      ReleaseBuilder.discard(request.version, in: session.site)
+      throw error
+    }
+    try session.perform(transaction)
     return PublishResult(manifest: manifest, wasThere: false)
   }
 

@@ -59,13 +59,15 @@ struct ReleaseBuilder {
     _ source: any File, layout: BlockLayout, entry: Entry
   ) throws(FetchFailure) -> Digest {
     let what = "cannot build the release in \(site.path)"
+    let releases: any Directory
     let directory: any Directory
     var copy: (any File)?
     var hashed = source
     do throws(SystemError) {
-      guard let (releases, _) = try site.locate("\(SitePaths.releases)/x", makes: true) else {
+      guard let (found, _) = try site.locate("\(SitePaths.releases)/x", makes: true) else {
         preconditionFailure("Publishing: a directory was not made")
       }
+      releases = found
       let name = Self.temporaryName(version)
       try releases.removeTree(name)
       directory = try releases.openOrMakeDirectory(name, permissions: 0o777)
@@ -112,8 +114,17 @@ struct ReleaseBuilder {
       try (copy ?? hashed).sync()
       try tiles.sync()
       try directory.sync()
+      try releases.sync()
     } catch { throw error.failure(what) }
     return root
+  }
+
+  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
+  /// replaces.
+  func discard() {
+    if let (releases, name) = try? site.locate(SitePaths.release(Self.temporaryName(version))) {
+      try? releases.removeTree(name)
+    }
   }
 
   private func status(of file: any File) throws(FetchFailure) -> FileStatus {

@@ -11,6 +11,10 @@ final class SiteDirectory: Sendable {
   let path: String
   let root: any Directory
 
+  /// The directories, by path, whose own names are known to be durable: those that a killed run made
+  /// are there and may not be.
+  private let durable = Monitor<Set<String>>([])
+
   /// Holds what is being published; never served.
   static let privateName = ".publish"
   static let lockName = "lock"
@@ -35,10 +39,13 @@ final class SiteDirectory: Sendable {
     let own: any Directory
     do throws(SystemError) {
       own = try root.openOrMakeDirectory(Self.privateName, permissions: 0o700)
+      try root.sync()
       file = try own.openFile(Self.lockName, .create(permissions: 0o600))
       guard try file.tryLock() else {
         throw SystemError(SystemError.exists, "flock")
       }
+      // A record that a killed run removed must not come back later.
+      try own.sync()
     } catch {
       if error.code == SystemError.exists, error.call == "flock" {
         throw FetchFailure(
@@ -73,17 +80,23 @@ final class SiteDirectory: Sendable {
   // MARK: Files by path
 
   /// Opens the directory of `path` (components between slashes, the last one a file) and names the
-  /// file in it; nil if a directory on the way is missing and `makes` is false.
+  /// file in it; nil if a directory on the way is missing and `makes` is false. Where it is true, all of
+  /// them are durable.
   func locate(_ path: String, makes: Bool = false) throws(SystemError) -> (any Directory, String)? {
     var components = path.split(separator: "/").map(String.init)
     let name = components.removeLast()
     var directory = root
+    var reached = ""
     for component in components {
+      reached += component + "/"
       if makes {
-        let status = try directory.statusIfPresent(component)
-        if status == nil {
+        if try directory.statusIfPresent(component) == nil {
           try directory.makeDirectory(component, permissions: 0o777)
+          durable.look { _ = $0.remove(reached) }
+        }
+        if durable.look({ !$0.contains(reached) }) {
           try directory.sync()
+          durable.look { _ = $0.insert(reached) }
         }
       } else if try directory.statusIfPresent(component) == nil {
         return nil
@@ -91,6 +104,15 @@ final class SiteDirectory: Sendable {
       directory = try directory.openDirectory(component)
     }
     return (directory, name)
+  }
+
+  /// Makes a file durable that is there, and its name: whoever wrote it may have been killed before.
+  func sync(_ path: String) throws(FetchFailure) {
+    try doing("cannot make \(Path.join(self.path, path)) durable") { () throws(SystemError) in
+      guard let (directory, name) = try locate(path, makes: true) else { return }
+      try directory.openFile(name, .read).sync()
+      try directory.sync()
+    }
   }
 
   /// The content of a file of at most `limit` bytes; nil if it is not there.

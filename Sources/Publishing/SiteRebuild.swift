@@ -166,7 +166,7 @@ package final class SiteRebuild {
           .ioError, "\(Path.join(site.path, path)) is there with other bytes",
           hint: "nothing was overwritten; recover into an empty directory")
       }
-      return
+      return try site.sync(path)
     }
     try replace(path, bytes)
   }

@@ -27,6 +27,14 @@ struct SiteTransaction: Sendable, Equatable {
   private static let stageName = "new"
   private static let planLimit = 1 << 20
 
+  /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
+  /// and is there with other bytes.
+  func check(_ site: SiteDirectory) throws(FetchFailure) {
+    for step in steps {
+      if case .immutable(let path, let bytes) = step { _ = try isThere(path, bytes, site) }
+    }
+  }
+
   /// Makes the record durable. From then on the transaction will happen.
   func stage(_ lock: SiteLock) throws(FetchFailure) {
     do throws(SystemError) {
@@ -46,6 +54,8 @@ struct SiteTransaction: Sendable, Equatable {
         }
       }
       try stage.sync()
+      // The record must not be there before what it speaks of.
+      try lock.own.sync()
       let text = lines.map { $0 + "\n" }.joined()
       try lock.own.replaceFile(Self.planName, Array(text.utf8), permissions: 0o600)
     } catch { throw error.failure("cannot record the publish") }
@@ -54,6 +64,10 @@ struct SiteTransaction: Sendable, Equatable {
   private static func stage(
     _ word: String, _ number: Int, _ path: String, _ bytes: [UInt8], _ stage: any Directory
   ) throws(SystemError) -> String {
+    // A line is a step.
+    if path.utf8.contains(UInt8(ascii: "\n")) {
+      throw SystemError(SystemError.invalid, "record", path: path)
+    }
     let file = try stage.openFile("\(number)", .createNew(permissions: 0o600))
     try file.writeAll(bytes)
     try file.sync()
@@ -125,16 +139,6 @@ struct SiteTransaction: Sendable, Equatable {
     }
   }
 
-  /// Refuses a transaction that would meet another content under an immutable name, before anything
-  /// is recorded.
-  func check(_ site: SiteDirectory) throws(FetchFailure) {
-    for case .immutable(let path, let bytes) in steps {
-      if let there = try site.read(path, limit: SiteDirectory.fileLimit), there != bytes {
-        throw Self.changed(path, site)
-      }
-    }
-  }
-
   /// Whether any step was performed: what a key or a client may have seen.
   func hasBegun(
     _ site: SiteDirectory, _ fileSystem: any FileSystem
@@ -159,30 +163,29 @@ struct SiteTransaction: Sendable, Equatable {
         throw SystemError(SystemError.notFound, "rename", path: version)
       }
       let temporary = ReleaseBuilder.temporaryName(version)
-      if try releases.statusIfPresent(name) != nil,
-        try releases.statusIfPresent(temporary) == nil
-      {
-        return
-      }
-      try releases.rename(temporary, to: releases, name)
+      // What a killed run renamed is there, and not durable yet.
+      let isBuilt = try releases.statusIfPresent(temporary) != nil
+      let isThere = try releases.statusIfPresent(name) != nil
+      if isBuilt || !isThere { try releases.rename(temporary, to: releases, name) }
       try releases.sync()
     } catch { throw error.failure("cannot put the release \(version) into place") }
   }
 
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
-    if let there = try site.read(path, limit: SiteDirectory.fileLimit) {
-      guard there == bytes else {
-        throw Self.changed(path, site)
-      }
-      return
-    }
-    try replace(path, bytes, site)
+    guard try isThere(path, bytes, site) else { return try replace(path, bytes, site) }
+    try site.sync(path)
   }
 
-  private static func changed(_ path: String, _ site: SiteDirectory) -> FetchFailure {
-    FetchFailure(
-      .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
-      hint: "nothing was overwritten; find out who wrote it")
+  private func isThere(
+    _ path: String, _ bytes: [UInt8], _ site: SiteDirectory
+  ) throws(FetchFailure) -> Bool {
+    guard let there = try site.read(path, limit: SiteDirectory.fileLimit) else { return false }
+    guard there == bytes else {
+      throw FetchFailure(
+        .ioError, "\(Path.join(site.path, path)) is there with other bytes, and may not change",
+        hint: "nothing was overwritten; find out who wrote it")
+    }
+    return true
   }
 
   private func replace(

@@ -84,11 +84,16 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension FileSystem {
+  /// A directory that was there before us may stand in one that we may not open.
+  private func syncIfPossible(_ path: String) { try? openDirectory(path).sync() }
+
   /// Creates the directory at a path as the user wrote it, and those above it, all of them durable;
   /// one that exists is fine. `ENOTDIR` if anything else is there.
   package func makeDirectories(_ path: String, permissions: UInt32) throws(SystemError) {
     do throws(SystemError) {
       _ = try openDirectory(path)
+      // Whoever made it may have been killed before it was durable; all above it was so first.
+      syncIfPossible(Path.parent(path))
       return
     } catch {
       guard error.code == SystemError.notFound else { throw error }

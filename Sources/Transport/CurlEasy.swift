@@ -36,7 +36,9 @@ final class CurlEasy {
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
     set(
       CURLOPT_BUFFERSIZE,
-      policy.rateLimit.map { RateLimiter.pieceSize(bytesPerSecond: $0) } ?? 512 << 10)
+      min(
+        request.isBulk ? 512 << 10 : 32 << 10,
+        policy.rateLimit.map { RateLimiter.pieceSize(bytesPerSecond: $0) } ?? .max))
     set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(policy.connectTimeout * 1_000))
     set(CURLOPT_USERAGENT, policy.userAgent)

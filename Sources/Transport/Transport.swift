@@ -9,6 +9,8 @@ package struct Request: Sendable {
   package var revalidates = false
   /// Whether the request must not use a connection that served another one before.
   package var needsFreshConnection = false
+  /// Whether a lot of bytes will come: worth a large buffer.
+  package var isBulk = false
 
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
@@ -19,7 +21,8 @@ package struct Request: Sendable {
 package enum BodyAnswer {
   /// All of it was taken.
   case taken
-  /// None of it: offer it again after `resumePaused()`.
+  /// Not all of it, or none: offer it again from its first byte after `resumePaused()`, in pieces of
+  /// any size. What was taken is known to the receiver.
   case pause
   /// The transfer ends with this failure.
   case refuse(FetchFailure)

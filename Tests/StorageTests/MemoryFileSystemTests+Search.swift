@@ -41,7 +41,7 @@ extension MemoryFileSystemTests {
     }
     #expect(during == ["old content", "new content"])
     #expect(after == ["new content"])
-    #expect(states > 200)
+    #expect(states > 150)
   }
 
   @Test func `a replacement that does not sync its file before the rename is found out`() throws {

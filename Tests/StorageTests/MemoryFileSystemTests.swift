@@ -365,20 +365,3 @@ import Testing
     }
   }
 }
-
-extension MemoryFileSystem {
-  /// The outcomes of a power cut now that a test looks at.
-  func outcomes(seeds: Range<UInt64>) -> [Survivors] {
-    [.nothingUnsynced, .everything]
-      + unsyncedEffects.indices.map { .everythingBut($0) } + seeds.map { .seeded($0) }
-  }
-
-  /// Makes the next operation of a kind fail, and no other.
-  func failNext(_ kind: Operation.Kind, _ code: Int32) {
-    onOperation = { [weak self] operation throws(SystemError) in
-      guard operation.kind == kind else { return }
-      self?.onOperation = nil
-      throw SystemError(code, kind.rawValue, path: operation.path)
-    }
-  }
-}

@@ -1,0 +1,41 @@
+import Failure
+
+/// What a run may use.
+package struct DownloadLimits: Sendable {
+  package var connections = 8
+  /// Bytes for buffers and tiles.
+  package var memory: Int64 = 64 << 20
+  package var retry = RetryPolicy()
+
+  package init() {}
+}
+
+/// How far a download is. Byte counts are of verified bytes.
+package struct DownloadProgress: Sendable, Equatable {
+  package var total: Int64
+  package var verified: Int64
+  /// Of those, what was already on disk when the run began.
+  package var resumed: Int64
+  /// Of those, what was taken from other files on this disk, from equal blocks, or is zeros.
+  package var reused: Int64
+  /// Bytes a second from the network over the last seconds; nil while unknown.
+  package var rate: Double?
+
+  package init(
+    total: Int64 = 0, verified: Int64 = 0, resumed: Int64 = 0, reused: Int64 = 0,
+    rate: Double? = nil
+  ) {
+    self.total = total
+    self.verified = verified
+    self.resumed = resumed
+    self.reused = reused
+    self.rate = rate
+  }
+}
+
+package enum DownloadEvent: Sendable {
+  case progress(DownloadProgress)
+  /// A block from the source did not verify, or one that was on disk no longer does.
+  case blockRejected(FetchFailure, wasOnDisk: Bool)
+  case sourceFailed(FetchFailure)
+}

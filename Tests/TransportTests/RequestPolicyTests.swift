@@ -1,0 +1,44 @@
+import Failure
+import TestSupport
+import Testing
+
+@testable import Transport
+
+@Suite struct RequestPolicyTests {
+  private func category(
+    _ from: String, _ to: String, hops: Int = 1
+  ) throws -> FailureCategory? {
+    let (from, to) = (try WebURL(from), try WebURL(to))
+    return TestSupport.category { () throws(FetchFailure) in
+      try RequestPolicy(userAgent: "test").checkRedirect(from: from, to: to, hops: hops)
+    }
+  }
+
+  @Test(arguments: [
+    ("http://a/x", "http://b/y"), ("http://a/x", "https://a/x"), ("https://a/x", "https://b/y"),
+    ("http://a/x", "http://a:81/x"),
+  ])
+  func `a redirect may lead elsewhere, and to https`(_ from: String, _ to: String) throws {
+    #expect(try category(from, to) == nil)
+  }
+
+  @Test func `a redirect never leads from https to http`() throws {
+    #expect(try category("https://a/x", "http://a/x") == .redirectRefused)
+    #expect(try category("https://a/x", "http://b/x", hops: 10) == .redirectRefused)
+  }
+
+  @Test func `ten redirects are followed and no more`() throws {
+    #expect(try category("http://a/x", "http://a/y", hops: 10) == nil)
+    #expect(try category("http://a/x", "http://a/y", hops: 11) == .redirectRefused)
+  }
+
+  @Test func `the words show the target without its secrets`() throws {
+    let (from, to) = (try WebURL("https://a/x"), try WebURL("http://u:secret@b/y?t=secret"))
+    let refusal = try #require(
+      failure { () throws(FetchFailure) in
+        try RequestPolicy(userAgent: "test").checkRedirect(from: from, to: to, hops: 1)
+      })
+    #expect(refusal.message.contains("http://b/y"))
+    #expect(!refusal.message.contains("secret"))
+  }
+}

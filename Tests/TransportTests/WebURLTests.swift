@@ -1,0 +1,131 @@
+import Failure
+import TestSupport
+import Testing
+
+@testable import Transport
+
+@Suite struct WebURLTests {
+  @Test func `a URL is taken apart`() throws {
+    let url = try WebURL("https://user:secret@Example.COM:8443/a/b%20c?token=1&x=/#part")
+    #expect(url.scheme == "https")
+    #expect(url.host == "example.com")
+    #expect(url.port == 8_443)
+    #expect(url.path == "/a/b%20c")
+    #expect(url.query == "token=1&x=/")
+    #expect(url.userinfo == "user:secret")
+    #expect(url.text == "https://user:secret@example.com:8443/a/b%20c?token=1&x=/")
+  }
+
+  @Test(arguments: [
+    ("http://example.com/m", "http", 80), ("https://example.com/m", "https", 443),
+    ("HTTPS://example.com/m", "https", 443), ("http://example.com:80/m", "http", 80),
+    ("https://example.com:443/m", "https", 443),
+  ])
+  func `the port of the scheme is known and never written`(
+    _ text: String, _ scheme: String, _ port: Int
+  ) throws {
+    let url = try WebURL(text)
+    #expect(url.scheme == scheme)
+    #expect(url.port == port)
+    #expect(url.text == "\(scheme)://example.com/m")
+  }
+
+  @Test(arguments: ["http://example.com:8080/m", "https://example.com:80/m", "http://h:443/m"])
+  func `another port is kept`(_ text: String) throws {
+    #expect(try WebURL(text).text == text)
+    #expect(try WebURL(text).shown == text)
+  }
+
+  @Test func `an IPv6 address stays in its brackets`() throws {
+    let url = try WebURL("http://[2001:DB8::1]:8000/manifest")
+    #expect(url.host == "[2001:db8::1]")
+    #expect(url.port == 8_000)
+    #expect(url.text == "http://[2001:db8::1]:8000/manifest")
+  }
+
+  @Test func `a URL without a path has the root`() throws {
+    #expect(try WebURL("http://example.com").path == "/")
+    #expect(try WebURL("http://example.com?x=1").path == "/")
+  }
+
+  @Test(arguments: [
+    "https://user:secret@example.com/a?token=secret", "https://secret@example.com/a?secret",
+    "https://user:secret@example.com/a#secret", "https://example.com/a?x=secret@host/b",
+  ])
+  func `what is shown has neither userinfo nor query`(_ text: String) throws {
+    let url = try WebURL(text)
+    #expect(url.shown == "https://example.com/a")
+    #expect(url.appending("").shown == "https://example.com/a")
+  }
+
+  @Test func `what stands below a base keeps its query and userinfo`() throws {
+    let url = try WebURL("https://u:p@example.com/base/?token=1").appending("releases/1%2B2/tile")
+    #expect(url.text == "https://u:p@example.com/base/releases/1%2B2/tile?token=1")
+  }
+
+  @Test(arguments: [
+    ("next", "https://example.com:8443/a/next"), ("/root", "https://example.com:8443/root"),
+    ("../up", "https://example.com:8443/up"), ("//other/x", "https://other/x"),
+    ("http://other/x", "http://other/x"), ("?q", "https://example.com:8443/a/b?q"),
+  ])
+  func `a relative reference is resolved against its base`(
+    _ reference: String, _ expected: String
+  ) throws {
+    let base = try WebURL("https://example.com:8443/a/b")
+    #expect(try WebURL(reference, relativeTo: base).text == expected)
+  }
+
+  @Test func `a reference to another host takes no userinfo along`() throws {
+    let base = try WebURL("https://user:secret@example.com/a")
+    #expect(try WebURL("https://other/x", relativeTo: base).userinfo == nil)
+    #expect(try WebURL("//other/x", relativeTo: base).userinfo == nil)
+  }
+
+  @Test func `dot segments are resolved before anything is compared`() throws {
+    #expect(try WebURL("http://h/a/../b/./c").path == "/b/c")
+    #expect(try WebURL("http://h/a/../../../c").path == "/c")
+  }
+
+  @Test(arguments: [
+    "", " ", "example.com/manifest", "manifest", "ftp://h/m", "file:///etc/passwd", "http://",
+    "http://h:65536/m", "http://h:x/m", "http://h/a b", "http://h/\u{e9}",
+    "http://h/a\nb", "http://h/\u{0}", "http://[::1/m", "http://[x]/m", "javascript:alert(1)",
+    "http://h/" + String(repeating: "a", count: 8_192),
+  ])
+  func `anything else is a usage error with a hint`(_ text: String) throws {
+    let refusal = try #require(failure { () throws(FetchFailure) in _ = try WebURL(text) })
+    #expect(refusal.category == .usage)
+    #expect(refusal.hint?.contains("https://example.com/world/manifest") == true)
+    #expect(refusal.message.utf8.count < 400)
+  }
+
+  @Test(arguments: [
+    "ftp://user:secret@h/m", "http://user:secret@h:x/m", "https://h:x/m?token=secret",
+    "user:secret@example.com/manifest", "http://user:se/secret@h/m", "http:user:secret@h/m",
+    "http://user:a?secret@h/m", "http://user:a#secret@h/m",
+    "http://h:x/m#secret", "http://user:se@secret@h:x/m", "https://user:secret@h/a b",
+  ])
+  func `a refusal never repeats what may be a secret`(_ text: String) throws {
+    let refusal = try #require(failure { () throws(FetchFailure) in _ = try WebURL(text) })
+    #expect(!refusal.message.contains("secret"), "\(refusal.message)")
+    #expect(refusal.hint?.contains("secret") == false)
+  }
+
+  @Test func `a refusal shows what can be shown`() {
+    #expect(WebURL.shown("ftp://h/m?x") == "ftp://h/m")
+    #expect(WebURL.shown("ftp://u:p@h/m#x") == "ftp://\u{2026}@h/m")
+    #expect(WebURL.shown("u:p@h/m") == "\u{2026}@h/m")
+    #expect(WebURL.shown("manifest") == "manifest")
+  }
+
+  @Test func `credentials belong to scheme, host and port together`() throws {
+    let url = try WebURL("https://example.com/a")
+    for same in ["https://example.com/b?x", "https://EXAMPLE.com:443/", "https://u@example.com/"] {
+      #expect(url.hasSameOrigin(as: try WebURL(same)), "\(same)")
+    }
+    for other in ["http://example.com/a", "https://example.com:444/a", "https://www.example.com/a"]
+    {
+      #expect(!url.hasSameOrigin(as: try WebURL(other)), "\(other)")
+    }
+  }
+}
