@@ -117,6 +117,15 @@ final class SiteDirectory: Sendable {
     }
   }
 
+  /// Makes a file that is there durable, and its name.
+  func makeDurable(_ path: String) throws(FetchFailure) {
+    try doing("cannot make \(Path.join(self.path, path)) durable") { () throws(SystemError) in
+      guard let (directory, name) = try locate(path, makes: true) else { return }
+      try directory.openFile(name, .read).sync()
+      try directory.sync()
+    }
+  }
+
   /// The tile of the log or of a release, as it lies there; nil if it does not.
   func tile(_ tile: TileAddress, of version: String? = nil) throws(FetchFailure) -> SuspectTile? {
     let path = version.map { SitePaths.tile($0, tile) } ?? tile.path

@@ -25,7 +25,7 @@ struct SiteTransaction: Sendable, Equatable {
   private static let firstLine = "fetchres transaction v1"
   private static let planName = "transaction"
   private static let stageName = "new"
-  private static let planLimit = 1 << 20
+  private static let planLimit = 1 << 26
 
   /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
   /// and is there with other bytes.
@@ -174,11 +174,7 @@ struct SiteTransaction: Sendable, Equatable {
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
     guard try isThere(path, bytes, site) else { return try replace(path, bytes, site) }
     // Whoever wrote it may have been killed before it was durable.
-    try doing("cannot make \(Path.join(site.path, path)) durable") { () throws(SystemError) in
-      guard let (directory, name) = try site.locate(path, makes: true) else { return }
-      try directory.openFile(name, .read).sync()
-      try directory.sync()
-    }
+    try site.makeDurable(path)
   }
 
   private func isThere(
