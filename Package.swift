@@ -79,7 +79,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
-    tests("EndToEndTests", ["fetchres-cli", "Crypto", "System", "Failure"]),
+    tests("EndToEndTests", ["fetchres-cli", "Publishing", "Crypto", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
     tests(
