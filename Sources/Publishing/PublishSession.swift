@@ -73,7 +73,7 @@ struct PublishSession {
   ) throws(FetchFailure) -> String? {
     guard let pending = try SiteTransaction.pending(lock) else { return nil }
     report("a publish that was interrupted is completed first")
-    try pending.complete(site, lock, fileSystem)
+    try pending.complete(site, lock, fileSystem, wasInterrupted: true)
     return try newestManifest(site, nil)?.version
   }
 

@@ -21,7 +21,7 @@ struct Fetchres: Sendable {
   /// Long enough for the slowest step on a busy machine.
   static let patience = 90.0
 
-  private var environment: [String: String] {
+  var environment: [String: String] {
     var environment = [
       "HOME": home, "XDG_STATE_HOME": "\(home)/state", "XDG_CONFIG_HOME": "\(home)/config",
       "NO_COLOR": "1",
