@@ -194,7 +194,8 @@ package final class PartialResource: Sendable {
 
   /// Makes the finished version appear under `DIR/<version>`, in steps of which each leaves a
   /// directory that a rerun completes: fsync `blocks`; rename it into `ready/`; write `manifest` and,
-  /// last, `complete` there; fsync `ready/`; one rename of it to `DIR/<version>`; fsync both parents.
+  /// last, `complete` there; fsync `ready/` and its parent; one rename of it to `DIR/<version>`; fsync
+  /// both parents.
   ///
   /// Every block has to have been hashed by this process.
   package func publish(
@@ -220,6 +221,8 @@ package final class PartialResource: Sendable {
       try ready.replaceFile("manifest", note, modified: published)
       try ready.replaceFile("complete", marker, modified: published)
       try ready.sync()
+      // Nothing of what appears under the version may still be at stake then.
+      try directory.sync()
       try directory.rename(Self.readyName, to: target, manifest.version)
       try directory.sync()
       try target.sync()
