@@ -82,7 +82,9 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
-    tests("EndToEndTests", ["fetchres-cli", "Publishing", "Storage", "Manifest", "Crypto", "System", "Failure"]),
+    tests(
+      "EndToEndTests",
+      ["fetchres-cli", "Publishing", "Storage", "Manifest", "Crypto", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
     tests(
