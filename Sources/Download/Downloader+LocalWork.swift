@@ -78,9 +78,16 @@ extension Downloader {
       let next = tilesWanted..<min(layout.count, tilesWanted + Int64(Tile.width))
       tilesWanted = next.upperBound
       tiles.want(next)
+      // At once: what is on disk comes faster than memory has room for it.
+      takeIn(workers)
     }
+    takeIn(workers)
+  }
+
+  private func takeIn(_ workers: VerifyWorkers) {
     for blocks in tiles.takeLearned() {
-      guard let leaves = tiles.provenLeaves(blocks) else { continue }
+      // What was forgotten meanwhile is asked for again.
+      guard let leaves = leaves(of: blocks) else { continue }
       addZeros(blocks, leaves, workers)
       carryOver.learn(blocks, leaves)
       if layout.count > Self.cheapCount { scheduler.holdsBack = false }
