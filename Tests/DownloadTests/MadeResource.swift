@@ -31,7 +31,12 @@ final class MadeResource: Sendable {
     key: SigningKey = SigningKey.generate(MadeResource.origin)
   ) throws {
     var random = SeededGenerator(seed: seed)
-    var content = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+    var content: [UInt8] = []
+    content.reserveCapacity(size + 8)
+    while content.count < size {
+      withUnsafeBytes(of: random.next()) { content.append(contentsOf: $0) }
+    }
+    content.removeLast(content.count - size)
     if size >= 3 * Int(blockSize) {
       for index in Int(blockSize)..<2 * Int(blockSize) { content[index] = 0 }
     }

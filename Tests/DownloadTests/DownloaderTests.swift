@@ -1,0 +1,97 @@
+import Failure
+import Manifest
+import MerkleTree
+import Storage
+import System
+import TestSupport
+import Testing
+
+@testable import Download
+
+/// The driver with an honest source in memory: that it comes to its end, with as little memory as can
+/// be asked for.
+@Suite struct DownloaderTests {
+  private let fileSystem = MemoryFileSystem()
+
+  /// Runs a download into `/data`, with as little memory as possible.
+  ///
+  /// - Returns: what was asked of the source.
+  @discardableResult
+  private func download(
+    _ made: MadeResource, reuse: [ReuseFile] = [], pieceSize: Int = 10_000,
+    prepare: (any Directory) throws -> Void = { _ in }
+  ) throws -> [String] {
+    let directory = try ResourceDirectory.make("/data", fileSystem)
+    let lock = try directory.lock()
+    let name = PartialResource.name(of: made.manifest)
+    if directory.partialNames().contains(name) {
+      try prepare(try fileSystem.openDirectory("/data/.fetchres/partial/\(name)"))
+    }
+    let resource = try directory.openUnfinished(made.manifest, note: made.note, lock)
+    let transport = MemoryTransport(made, pieceSize: pieceSize)
+    defer { transport.stop() }
+    var limits = DownloadLimits()
+    limits.memory = 1
+    limits.retry.giveUpAfter = 20
+    let downloader = try Downloader(
+      resource, transport: transport, base: MemoryTransport.base, limits: limits, reuse: reuse
+    ) { event in
+      if case .sourceFailed(let failure) = event { Issue.record("\(failure)") }
+    }
+    // A run that does not end is ended, and has failed.
+    let (interruption, isOver) = (Interruption(), Monitor(false))
+    let watch = WorkThread("watch") {
+      if isOver.wait(until: Clocks.monotonic() + 60, { $0 ? true : nil }) == nil {
+        interruption.raise(Interruption.interrupt)
+      }
+    }
+    defer {
+      isOver.change { $0 = true }
+      watch.join()
+    }
+    try downloader.run(interruption)
+    let blocks = try resource.openBlocks()
+    #expect(try blocks.readAll("blocks", limit: 1 << 24) == made.content)
+    return transport.requests
+  }
+
+  @Test(arguments: [1, 16, 4_096] as [Int64], [1, 1_000, 524_288])
+  func `every block arrives, whatever the sizes of blocks and pieces`(
+    _ blockSize: Int64, _ pieceSize: Int
+  ) throws {
+    let made = try MadeResource("1.0", release: 0, seed: 4, blockSize: blockSize, size: 9_000)
+    try download(made, pieceSize: pieceSize)
+  }
+
+  @Test func `blocks that are larger than half the buffers arrive`() throws {
+    // Two buffers of this size are all that there is.
+    let made = try MadeResource(
+      "1.0", release: 0, seed: 5, blockSize: 4 << 20, size: 13 << 20)
+    try download(made, pieceSize: 300_000)
+  }
+
+  @Test func `tiles that do not all fit into memory are no reason to wait for ever`() throws {
+    let made = try MadeResource("1.0", release: 0, seed: 6, blockSize: 128, size: 128 * 16_300)
+    let plan = MemoryPlan(layout: made.manifest.layout, memory: 1)
+    try #require(Int64(plan.leafTiles) < TreeShape(count: 16_300).tileCount(level: 0))
+    try download(made)
+    // Again with all tiles on disk, and no block.
+    let requests = try download(made) { work in
+      try work.remove("blocks")
+      try work.remove("journal")
+    }
+    #expect(!requests.contains { $0.contains("/tile/") })
+  }
+
+  @Test func `nor with another version to take blocks from`() throws {
+    let old = try MadeResource("1.0", release: 0, seed: 7, blockSize: 64, size: 64 * 20_000)
+    let made = try MadeResource("2.0", release: 1, seed: 8, blockSize: 64, size: 64 * 20_000)
+    try DiskPull(fileSystem: fileSystem).run(old)
+    let file = try fileSystem.openFile("/data/1.0/world.map")
+    try download(made, reuse: [ReuseFile(file, size: 64 * 20_000)])
+    try download(made, reuse: [ReuseFile(file, size: 64 * 20_000)]) { work in
+      try work.remove("blocks")
+      try work.remove("journal")
+    }
+  }
+}
