@@ -10,7 +10,7 @@ import Transport
 /// One pull from beginning to end: expected origin, manifest, snapshot, blocks, marker, copy. Blocks
 /// the thread it runs on.
 package struct PullSession {
-  private let request: PullRequest
+  let request: PullRequest
   private let fileSystem: any FileSystem
   private let interruption: Interruption
   private let report: (FetchEvent) -> Void
@@ -152,64 +152,6 @@ package struct PullSession {
     }
   }
 
-  /// The newest version is there already: nothing is asked for.
-  private func resultIfComplete(
-    _ newest: AcceptedManifest, in directory: ResourceDirectory, pinned: Bool
-  ) throws(FetchFailure) -> PullResult? {
-    let version = newest.manifest.version
-    guard let complete = CompletedVersion(version, in: directory.directory) else { return nil }
-    guard complete.manifest.hasSameContent(as: newest.manifest) else {
-      throw FetchFailure(
-        .versionReused,
-        "version \(version) is complete here with the root \(complete.manifest.root), "
-          + "and the publisher now gives it the root \(newest.manifest.root)",
-        hint: "nothing was changed; ask the publisher which one is right")
-    }
-    if !pinned { try directory.setCurrent(version) }
-    return try deliver(complete, in: directory, Work(), newer: nil)
-  }
-
-  /// The release to work on: the newest, or an older one that was begun.
-  private func choose(
-    _ newest: AcceptedManifest, in directory: ResourceDirectory, _ expected: ExpectedOrigin,
-    pinned: Bool
-  ) throws(FetchFailure) -> AcceptedManifest {
-    var begun: [AcceptedManifest] = []
-    for unfinished in directory.unfinished() {
-      guard let accepted = try? AcceptedManifest(unfinished.snapshot, expected) else { continue }
-      let isSameVersion = accepted.manifest.version == newest.manifest.version
-      if isSameVersion, !accepted.manifest.hasSameContent(as: newest.manifest) {
-        throw FetchFailure(
-          .versionReused,
-          "version \(newest.manifest.version) was begun with the root \(accepted.manifest.root), "
-            + "and the publisher now gives it the root \(newest.manifest.root)",
-          hint: "nothing was changed; ask the publisher which one is right")
-      }
-      if !isSameVersion { begun.append(accepted) } else { return newest }
-    }
-    // Work that was left behind for a newer version, complete since then, stays behind: what is
-    // available never goes back.
-    let available = directory.available?.manifest.release ?? -1
-    guard !pinned,
-      let older = begun.filter({
-        available < $0.manifest.release && $0.manifest.release < newest.manifest.release
-      })
-      .max(by: { $0.manifest.release < $1.manifest.release }),
-      CompletedVersion(older.manifest.version, in: directory.directory) == nil
-    else { return newest }
-    switch request.onNewVersion {
-    case .continue:
-      return older
-    case .stop:
-      throw FetchFailure(
-        .newVersion,
-        "version \(newest.manifest.version) is there, and \(older.manifest.version) is unfinished",
-        hint: "run with --on-new-version continue or switch")
-    case .switch:
-      return newest
-    }
-  }
-
   /// Fetches what is missing of `chosen` and makes it available.
   private func complete(
     _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
@@ -296,7 +238,7 @@ package struct PullSession {
   }
 
   /// Bytes that came from the network, and from elsewhere on this disk.
-  private struct Work {
+  struct Work {
     var fetched: Int64 = 0
     var reused: Int64 = 0
   }
@@ -318,7 +260,7 @@ package struct PullSession {
   }
 
   /// Hands the finished file out: as a path, as a copy, or as a stream.
-  private func deliver(
+  func deliver(
     _ complete: CompletedVersion, in directory: ResourceDirectory, _ work: Work, newer: String?
   ) throws(FetchFailure) -> PullResult {
     if let newer {
