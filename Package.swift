@@ -74,12 +74,17 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["Storage", "System", "Failure"],
+      dependencies: [
+        "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
+        "Failure",
+      ],
       path: "Tests/TestSupport", swiftSettings: swift),
     tests("ArchitectureTests", []),
     tests("FormatTests", ["Manifest", "SignedNote", "MerkleTree", "Crypto", "Failure"]),
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
-    tests("EndToEndTests", ["fetchres-cli", "Crypto", "System", "Failure"]),
+    tests(
+      "EndToEndTests",
+      ["fetchres-cli", "Publishing", "Storage", "Manifest", "Crypto", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
     tests(

@@ -71,39 +71,48 @@ extension Downloader {
 
   /// Looks at the leaves that were proven since: zeros need no bytes, equal blocks are fetched once.
   func learn(_ workers: VerifyWorkers) {
-    // The tiles come ahead of the data as far as they are cheap.
-    while carryOver.index?.isComplete == false, tilesWanted < layout.count,
+    takeLearned(workers)
+    // The tiles come ahead of the data as far as they are cheap. Each is learned as it comes, before
+    // others push it out; what was pushed out nevertheless has its turn once more.
+    while let index = carryOver.index, !index.isComplete,
       tiles.outstanding < TileLoader.parallelRequests
     {
+      if tilesWanted >= layout.count {
+        guard tiles.isIdle else { break }
+        tilesWanted = 0
+      }
       let next = tilesWanted..<min(layout.count, tilesWanted + Int64(Tile.width))
       tilesWanted = next.upperBound
+      guard !index.hasLearned(next) else { continue }
       tiles.want(next)
-      // At once: what is on disk comes faster than memory has room for it.
-      takeIn(workers)
+      takeLearned(workers)
+      if let leaves = tiles.provenLeaves(next) { learn(next, leaves, workers) }
     }
-    takeIn(workers)
   }
 
-  private func takeIn(_ workers: VerifyWorkers) {
+  private func takeLearned(_ workers: VerifyWorkers) {
     for blocks in tiles.takeLearned() {
-      // What was forgotten meanwhile is asked for again.
-      guard let leaves = leaves(of: blocks) else { continue }
-      addZeros(blocks, leaves, workers)
-      carryOver.learn(blocks, leaves)
-      if layout.count > Self.cheapCount { scheduler.holdsBack = false }
-      guard carryOver.index?.isComplete == true, !hasPaired else { continue }
-      hasPaired = true
-      scheduler.holdsBack = false
-      let (scheduler, reserved) = (scheduler, carryOver.reserved)
-      let followers = carryOver.pairTwins {
-        scheduler.isMissing($0) || reserved.contains($0)
-      }
-      for block in followers { _ = withholds(block) }
-      for (leader, followers) in carryOver.takeFollowers(where: {
-        scheduler.isVerified($0..<$0 + 1)
-      }) {
-        moves += followers.map { (ownBlocks, leader, $0) }
-      }
+      guard let leaves = tiles.provenLeaves(blocks) else { continue }
+      learn(blocks, leaves, workers)
+    }
+  }
+
+  private func learn(_ blocks: Range<Int64>, _ leaves: ProvenLeaves, _ workers: VerifyWorkers) {
+    addZeros(blocks, leaves, workers)
+    carryOver.learn(blocks, leaves)
+    if layout.count > Self.cheapCount { scheduler.holdsBack = false }
+    guard carryOver.index?.isComplete == true, !hasPaired else { return }
+    hasPaired = true
+    scheduler.holdsBack = false
+    let (scheduler, reserved) = (scheduler, carryOver.reserved)
+    let followers = carryOver.pairTwins {
+      scheduler.isMissing($0) || reserved.contains($0)
+    }
+    for block in followers { _ = withholds(block) }
+    for (leader, followers) in carryOver.takeFollowers(where: {
+      scheduler.isVerified($0..<$0 + 1)
+    }) {
+      moves += followers.map { (ownBlocks, leader, $0) }
     }
   }
 

@@ -67,7 +67,8 @@ package final class Downloader {
     let mailbox = Monitor<[Message]>([])
     self.mailbox = mailbox
 
-    let plan = MemoryPlan(layout: layout, memory: limits.memory)
+    let plan = MemoryPlan(
+      layout: layout, memory: limits.memory, connections: limits.connections)
     pool = BufferPool(bufferSize: plan.bufferSize, capacity: plan.buffers) {
       transport.resumePaused()
       mailbox.change { $0.append(.bufferIsFree) }
@@ -79,7 +80,7 @@ package final class Downloader {
     (claimed, journalled) = try resource.claimed()
     scheduler = Scheduler(
       layout: layout, claimed: claimed, connections: min(limits.connections, plan.buffers),
-      policy: limits.retry, now: Clocks.monotonic())
+      spanBlocks: plan.spanBlocks, policy: limits.retry, now: Clocks.monotonic())
     carryOver = CarryOver(layout: layout, files: reuse)
     lookedAt = Dictionary(
       reuse.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { first, _ in first })
@@ -109,6 +110,8 @@ package final class Downloader {
     ) { outcome in mailbox.change { $0.append(.outcome(outcome)) } }
     do throws(FetchFailure) {
       try loop(workers)
+      // A whole file may still be coming, of which nothing is missing any more.
+      for transfer in transfers.values { transport.cancel(transfer) }
       workers.stop()
       committer.stop()
     } catch {

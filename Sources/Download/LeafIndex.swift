@@ -32,6 +32,9 @@ struct LeafIndex: Sendable {
     isComplete = true
   }
 
+  /// Whether some of those leaves were learned: leaves are learned by the tile.
+  func hasLearned(_ blocks: Range<Int64>) -> Bool { learned.count(in: blocks) > 0 }
+
   /// The blocks whose leaf hash may be this one, in order. Requires a complete index.
   func blocks(of leaf: Digest) -> [Int64] {
     let prefix = Self.prefix(leaf)

@@ -5,6 +5,8 @@ struct MemoryPlan: Equatable {
   var bufferSize: Int
   var buffers: Int
   var leafTiles: Int
+  /// The most blocks of one span.
+  var spanBlocks: Int64
 
   /// Small blocks travel together.
   static let preferredBufferSize: Int64 = 256 << 10
@@ -12,18 +14,18 @@ struct MemoryPlan: Equatable {
   /// Two for each of eight connections, and some to hash.
   static let fewestUseful: Int64 = 20
 
-  init(layout: BlockLayout, memory: Int64) {
+  init(layout: BlockLayout, memory: Int64, connections: Int = 8) {
     let block = layout.blockSize
     // Block sets of one bit a block, 32 bytes for every full tile, the index of leaves.
     let index = layout.count <= LeafIndex.maximumCount ? layout.count * 16 : 0
     let fixed = layout.count / 8 * 5 + layout.count / 256 * 32 + index
     let budget = max(memory, 2 * block + 8 << 20) - fixed
     leafTiles = Int(max(16, min(budget / 8, 8 << 20) / 16_384))
-    let forBuffers = max(1 << 20, budget - Int64(leafTiles) * 16_384)
-    // The tiles of one buffer have to fit at once, wherever among them it begins.
-    let blocksPerBuffer = min(
-      max(1, Self.preferredBufferSize / block), Int64(leafTiles - 1) * Int64(Tile.width))
+    // The proofs of what travels together, and of all that travels at the same time, have to fit.
+    spanBlocks = Int64(max(1, leafTiles / (2 * max(1, connections)) - 1) * Tile.width)
+    let blocksPerBuffer = min(max(1, Self.preferredBufferSize / block), spanBlocks)
     bufferSize = Int(block * min(blocksPerBuffer, max(1, layout.count)))
+    let forBuffers = max(1 << 20, budget - Int64(leafTiles) * 16_384)
     // More than this only waits in a queue, and leaves the caches meanwhile.
     let useful = max(Self.fewestUseful, Self.preferredPoolSize / Int64(bufferSize))
     buffers = Int(max(2, min(forBuffers / Int64(bufferSize), useful)))

@@ -17,6 +17,7 @@ package struct Scheduler: Sendable {
 
   package let layout: BlockLayout
   private let policy: RetryPolicy
+  private let spanBlocks: Int64
   private var governor: ConnectionGovernor
   private var random: any RandomNumberGenerator & Sendable
 
@@ -40,6 +41,9 @@ package struct Scheduler: Sendable {
   private var distrustsConnections = false
 
   private var lastProgress: Double
+  /// When something came last: a block may take longer than the patience for one that does not come.
+  private var lastArrival: Double
+  private var arrivedBytes: Int64 = 0
   private var meter: RateMeter
   private var failure: FetchFailure?
 
@@ -61,12 +65,15 @@ package struct Scheduler: Sendable {
   /// - Parameters:
   ///   - missing: the blocks to fetch; `done` is everything that is neither missing nor claimed.
   ///   - claimed: blocks that may be on disk and are re-hashed meanwhile.
+  ///   - spanBlocks: the most blocks to ask for at a time.
   package init(
-    layout: BlockLayout, claimed: BlockSet, connections: Int, policy: RetryPolicy, now: Double,
+    layout: BlockLayout, claimed: BlockSet, connections: Int, spanBlocks: Int64 = .max,
+    policy: RetryPolicy, now: Double,
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     self.layout = layout
     self.policy = policy
+    self.spanBlocks = spanBlocks
     self.random = random
     governor = ConnectionGovernor(maximum: connections, now: now)
     missing = BlockSet(universe: layout.count, full: true)
@@ -74,6 +81,7 @@ package struct Scheduler: Sendable {
     done = BlockSet(universe: layout.count)
     notBefore = now
     lastProgress = now
+    lastArrival = now
     meter = RateMeter(now: now)
   }
 
@@ -99,7 +107,7 @@ package struct Scheduler: Sendable {
   /// When ``next(now:)`` may have something new without any event; nil for never.
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
-    let end = lastProgress + policy.giveUpAfter
+    let end = max(lastProgress, lastArrival) + policy.giveUpAfter
     return missing.isEmpty || active.count >= allowed
       ? end : min(end, notBefore)
   }
@@ -108,7 +116,9 @@ package struct Scheduler: Sendable {
 
   package mutating func next(now: Double) -> [Action] {
     guard failure == nil else { return cancelAll() }
-    if !missing.isEmpty || !active.isEmpty, now - lastProgress >= policy.giveUpAfter {
+    if !missing.isEmpty || !active.isEmpty,
+      now - max(lastProgress, lastArrival) >= policy.giveUpAfter
+    {
       let idle = "no block was verified for \(Int(policy.giveUpAfter)) s"
       var last = lastFailure ?? FetchFailure(.stalled, idle)
       last.hint =
@@ -147,7 +157,7 @@ package struct Scheduler: Sendable {
     // Towards the end everyone gets a share.
     let left = missing.count * layout.blockSize
     bytes = min(bytes, left / Int64(2 * governor.allowed), Self.maximumSpanBytes)
-    let limit = max(1, max(bytes, min(left, 1 << 20)) / layout.blockSize)
+    let limit = min(spanBlocks, max(1, max(bytes, min(left, 1 << 20)) / layout.blockSize))
     guard let run = missing.run(from: first, limit: limit) else { return nil }
     let suspect = run.dropFirst().first { attempts[$0] != nil }
     return run.lowerBound..<(suspect ?? run.upperBound)
@@ -165,6 +175,7 @@ package struct Scheduler: Sendable {
 
   /// What has arrived from the network in this run so far, in bytes, verified or not.
   package mutating func arrived(bytes: Int64, now: Double) {
+    if bytes > arrivedBytes { (arrivedBytes, lastArrival) = (bytes, now) }
     meter.tick(bytes: bytes, now: now)
     governor.tick(bytes: bytes, now: now)
   }

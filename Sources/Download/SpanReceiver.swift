@@ -77,8 +77,8 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
       let count = min(rest.count, size - filled)
       UnsafeMutableRawBufferPointer(rebasing: current.bytes[filled..<filled + count])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
-      filled += count
       arrived.add(count)
+      filled += count
       left -= Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       if filled == size { handOver(target) }

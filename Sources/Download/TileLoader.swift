@@ -12,8 +12,10 @@ struct TileLoader: ~Copyable {
   private var wanted: [TileAddress: State] = [:]
   /// Tiles of level 0 that were authenticated since ``takeLearned()``.
   private var learned: [TileAddress] = []
-  /// In the order in which they were asked for.
-  private var order: [TileAddress] = []
+  /// To be requested, from `head` on, in the order in which they were asked for.
+  private var queue: [TileAddress] = []
+  private var head = 0
+  private var running = 0
 
   private enum State {
     case queued
@@ -39,16 +41,18 @@ struct TileLoader: ~Copyable {
 
   /// Asks for what is missing to prove those blocks. What is on disk is taken at once.
   mutating func want(_ blocks: Range<Int64>) {
+    var found: [TileAddress] = []
     for tile in tree.missingTiles(for: blocks) where wanted[tile] == nil {
-      order.append(tile)
       if let suspect = stored(tile) {
         wanted[tile] = .suspect(suspect, [], isStored: true)
+        found.append(tile)
       } else {
         wanted[tile] = .queued
+        queue.append(tile)
       }
     }
     // What was kept on disk and is wrong is simply fetched.
-    _ = authenticate()
+    if !found.isEmpty { _ = authenticate(found) }
   }
 
   var isIdle: Bool { wanted.isEmpty }
@@ -67,13 +71,18 @@ struct TileLoader: ~Copyable {
 
   /// The tiles to request now.
   mutating func nextRequests() -> [TileAddress] {
-    var running = wanted.values.count { if case .requested = $0 { true } else { false } }
     var requests: [TileAddress] = []
-    for tile in order where running < Self.parallelRequests {
+    while running < Self.parallelRequests, head < queue.count {
+      let tile = queue[head]
+      head += 1
       guard case .queued? = wanted[tile] else { continue }
       wanted[tile] = .requested
       running += 1
       requests.append(tile)
+    }
+    if head > queue.count / 2 {
+      queue.removeFirst(head)
+      head = 0
     }
     return requests
   }
@@ -82,38 +91,52 @@ struct TileLoader: ~Copyable {
   /// - Returns: what is wrong with which tile, to be counted against the source.
   mutating func received(_ tile: TileAddress, _ bytes: [UInt8]) -> [(TileAddress, FetchFailure)] {
     guard case .requested? = wanted[tile] else { return [] }
+    running -= 1
     do throws(FetchFailure) {
       wanted[tile] = .suspect(try SuspectTile(tile, bytes), bytes, isStored: false)
-      return authenticate()
+      return authenticate([tile])
     } catch {
-      wanted[tile] = .queued
+      askAgain(tile)
       return [(tile, error)]
     }
   }
 
   /// A request came to nothing: the tile is asked for again.
   mutating func failed(_ tile: TileAddress) {
-    if case .requested? = wanted[tile] { wanted[tile] = .queued }
+    guard case .requested? = wanted[tile] else { return }
+    running -= 1
+    askAgain(tile)
   }
 
-  private mutating func authenticate() -> [(TileAddress, FetchFailure)] {
+  /// Before all others: they may wait for it.
+  private mutating func askAgain(_ tile: TileAddress) {
+    wanted[tile] = .queued
+    queue.insert(tile, at: head)
+  }
+
+  /// Takes in those that came, and all that waited for one of them.
+  private mutating func authenticate(_ tiles: [TileAddress]) -> [(TileAddress, FetchFailure)] {
     var failures: [(TileAddress, FetchFailure)] = []
-    if let failure = authenticateEdge() { failures.append(failure) }
-    var isMoving = true
-    while isMoving {
-      isMoving = false
-      for (tile, state) in wanted {
-        guard tile.isFull, case .suspect(let suspect, let bytes, let isStored) = state,
-          tree.isReady(for: tile)
-        else { continue }
-        do throws(FetchFailure) {
-          try tree.authenticate(suspect)
-          finish(tile, isStored ? nil : bytes)
-          isMoving = true
-        } catch {
-          wanted[tile] = .queued
-          if !isStored { failures.append((tile, error)) }
+    var rest = tiles
+    if tiles.contains(where: { !$0.isFull }) {
+      if let failure = authenticateEdge() { failures.append(failure) }
+      rest = Array(wanted.keys)
+    }
+    while let tile = rest.popLast() {
+      guard tile.isFull, case .suspect(let suspect, let bytes, let isStored)? = wanted[tile],
+        tree.isReady(for: tile)
+      else { continue }
+      do throws(FetchFailure) {
+        try tree.authenticate(suspect)
+        finish(tile, isStored ? nil : bytes)
+        if tile.level > 0 {
+          rest += wanted.keys.filter {
+            $0.level == tile.level - 1 && $0.index / Int64(Tile.width) == tile.index
+          }
         }
+      } catch {
+        askAgain(tile)
+        if !isStored { failures.append((tile, error)) }
       }
     }
     return failures
@@ -137,7 +160,7 @@ struct TileLoader: ~Copyable {
     } catch {
       // Which one is wrong cannot be told: all are fetched again. A source is blamed only for what
       // came from it alone.
-      for tile in edge { wanted[tile] = .queued }
+      for tile in edge { askAgain(tile) }
       return fresh.count < edge.count ? nil : (first, error)
     }
   }
@@ -145,7 +168,6 @@ struct TileLoader: ~Copyable {
   private mutating func finish(_ tile: TileAddress, _ bytes: [UInt8]?) {
     wanted[tile] = nil
     if tile.level == 0 { learned.append(tile) }
-    order.removeAll { $0 == tile }
     if let bytes { keep(tile, bytes) }
   }
 }

@@ -41,15 +41,11 @@ enum OutputFile {
     } catch { throw error.failure("cannot read \(directory.filePath(version))") }
     if output == "-" { return try stream(source, interruption) }
 
-    let parent = try parent(of: output, fileSystem)
+    let parent = try check(output, fileSystem)
     let name = Path.name(output)
     let temporary = ".\(name).fetchres-new"
     do throws(SystemError) {
-      if try parent.statusIfPresent(name)?.kind == .directory {
-        throw SystemError(SystemError.isDirectory, "rename", path: output)
-      }
-      try parent.removeIfPresent(temporary)
-      let target = try parent.openFile(temporary, .createNew(permissions: 0o666))
+      let target = try openTemporary(temporary, in: parent)
       do throws(SystemError) { try target.clone(from: source) } catch {
         try copy(source, to: target, interruption)
       }
@@ -59,11 +55,59 @@ enum OutputFile {
       try parent.rename(temporary, to: parent, name)
       try parent.sync()
     } catch {
+      if error.call == busy {
+        throw FetchFailure(
+          .locked, "another fetchres writes \(output)", hint: "wait for it to end, then run again")
+      }
       _ = try? parent.removeIfPresent(temporary)
       try interruption.check()
       throw error.failure("cannot write \(output)")
     }
   }
+
+  /// Refuses what no file can be put in the place of, before anything is fetched for it.
+  ///
+  /// - Returns: the directory that it goes to.
+  @discardableResult
+  static func check(
+    _ output: String, _ fileSystem: any FileSystem
+  ) throws(FetchFailure) -> any Directory {
+    let parent = try parent(of: output, fileSystem)
+    let name = Path.name(output)
+    guard !name.isEmpty, name != ".", name != ".." else {
+      throw FetchFailure(.usage, "'\(output)' is no file name")
+    }
+    return try doing("cannot write \(output)") { () throws(SystemError) in
+      switch try parent.statusIfPresent(name)?.kind {
+      case .directory:
+        throw SystemError(SystemError.isDirectory, "rename", path: output)
+      case .other:
+        // A device or a pipe is written to with `-o -`; a file in its place would be damage.
+        throw SystemError(SystemError.exists, "rename", path: output)
+      case .regular, .symbolicLink, nil: return parent
+      }
+    }
+  }
+
+  /// Opens the temporary file for this process alone: what a killed run left is taken over, what a
+  /// running one writes is not.
+  private static func openTemporary(
+    _ name: String, in parent: any Directory
+  ) throws(SystemError) -> any File {
+    while true {
+      if let kind = try parent.statusIfPresent(name)?.kind, kind != .regular {
+        try parent.remove(name)
+      }
+      let file = try parent.openFile(name, .create(permissions: 0o666))
+      guard try file.tryLock() else { throw SystemError(SystemError.exists, busy) }
+      // It may have been renamed away before it was locked.
+      guard try parent.statusIfPresent(name)?.inode == file.status().inode else { continue }
+      try file.truncate(to: 0)
+      return file
+    }
+  }
+
+  private static let busy = "flock"
 
   private static let chunk = 1 << 20
 

@@ -36,9 +36,8 @@ package struct PullSession {
     }
     let state = try StateDirectory(request.stateDirectory, fileSystem)
     let (keys, named) = try ExpectedOrigin.parse(keys: request.keys, origin: request.origin)
-    if let output = request.output, output != "-", Path.name(output).isEmpty {
-      throw FetchFailure(.usage, "'\(output)' is no file name")
-    }
+    if let output = request.output, output != "-" { try OutputFile.check(output, fileSystem) }
+    guard request.directory != "" else { throw FetchFailure(.usage, "-d needs a directory") }
 
     let transport = request.offline ? nil : makeTransport(site)
     defer { transport?.stop() }

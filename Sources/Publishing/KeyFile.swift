@@ -7,6 +7,8 @@ import System
 package struct KeyFile: Sendable {
   package let path: String
   package let key: SigningKey
+  /// Whether others than its owner may read it.
+  package let isExposed: Bool
 
   private static let limit = 4_096
 
@@ -17,7 +19,9 @@ package struct KeyFile: Sendable {
     self.path = path
     let bytes: [UInt8]
     do throws(SystemError) {
-      bytes = try fileSystem.openFile(path).readAll(path, limit: Self.limit)
+      let file = try fileSystem.openFile(path)
+      bytes = try file.readAll(path, limit: Self.limit)
+      isExposed = try file.status().permissions & 0o077 != 0
     } catch {
       if error.code == SystemError.notFound {
         throw FetchFailure(

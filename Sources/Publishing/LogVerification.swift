@@ -43,8 +43,12 @@ package struct LogVerification {
     else {
       throw FetchFailure(.unavailable, "\(site.path) has no manifest or no checkpoint")
     }
-    let newest = try Manifest(selfSigned: newestNote)
-    let checkpoint = try Checkpoint(try SignedNote(checkpointNote).verify([newest.key]))
+    let newest = try naming(SitePaths.manifest) { () throws(FetchFailure) in
+      try Manifest(selfSigned: newestNote)
+    }
+    let checkpoint = try naming(SitePaths.checkpoint) { () throws(FetchFailure) in
+      try Checkpoint(try SignedNote(checkpointNote).verify([newest.key]))
+    }
     guard checkpoint.origin == newest.origin else {
       throw difference(.originMismatch, SitePaths.checkpoint, "is that of \(checkpoint.origin)")
     }
@@ -84,12 +88,14 @@ package struct LogVerification {
       guard let bytes = try site.read(path, limit: EntryBundle.maximumByteCount) else {
         throw difference(.tileInvalid, path, "is missing")
       }
-      let bundle = try EntryBundle(bytes, width: width)
+      let bundle = try naming(path) { () throws(FetchFailure) in
+        try EntryBundle(bytes, width: width)
+      }
       guard bundle.bytes == bytes else {
         throw difference(.tileInvalid, path, "holds more than \(width) entries")
       }
       for entry in bundle.entries {
-        try verify(entry, at: next, &chain)
+        try naming(path) { () throws(FetchFailure) in try verify(entry, at: next, &chain) }
         try builder.append(hasher.leaf(entry)) { tile, bytes throws(FetchFailure) in
           try compare(tile.path, bytes)
         }
@@ -147,6 +153,17 @@ package struct LogVerification {
 
   private func compare(_ path: String, _ bytes: [UInt8]) throws(FetchFailure) {
     try site.compare(path, bytes)
+  }
+
+  /// Says in which file it is that something does not hold.
+  private func naming<Result>(
+    _ path: String, _ body: () throws(FetchFailure) -> Result
+  ) throws(FetchFailure) -> Result {
+    do throws(FetchFailure) { return try body() } catch {
+      var failure = error
+      failure.message = "\(path): \(error.message)"
+      throw failure
+    }
   }
 
   private func difference(

@@ -47,6 +47,9 @@ struct PublishSession {
       throw FetchFailure(.usage, "a key is given twice")
     }
     self.keys = keys
+    for file in keys where file.isExposed {
+      report("warning: others can read the secret key \(file.path): chmod 600 it")
+    }
 
     site = try SiteDirectory(path, fileSystem, makes: makes)
     lock = try site.lock()
@@ -70,7 +73,7 @@ struct PublishSession {
   ) throws(FetchFailure) -> String? {
     guard let pending = try SiteTransaction.pending(lock) else { return nil }
     report("a publish that was interrupted is completed first")
-    try pending.complete(site, lock, fileSystem)
+    try pending.complete(site, lock, fileSystem, wasInterrupted: true)
     return try newestManifest(site, nil)?.version
   }
 

@@ -33,7 +33,8 @@ package struct PublishedSite {
     }
     self.keys = keys
     let order = try? UploadOrder(site: path, fileSystem)
-    isNewVersion = order?.files[.releases]?.isEmpty == false
+    isNewVersion =
+      order?.files[.releases]?.contains(SitePaths.releaseManifest(manifest.version)) == true
   }
 
   /// - Throws: `fork` unless `live` is a prefix of this site's log.

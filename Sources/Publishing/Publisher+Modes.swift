@@ -34,7 +34,10 @@ extension Publisher {
         .usage, "the site \(request.site) has no release to refresh",
         hint: "publish a file first")
     }
-    if session.completed != nil { return PublishResult(manifest: newest, wasThere: true) }
+    if session.completed != nil {
+      try UploadOrder.forgetEarlier(session.lock)
+      return PublishResult(manifest: newest, wasThere: true)
+    }
     let manifest = try session.manifest(
       version: newest.version, file: newest.file, layout: newest.layout, root: newest.root,
       mirrors: request.mirrors ?? newest.mirrors, extensions: newest.extensions,
@@ -54,6 +57,7 @@ extension Publisher {
     let site = try SiteDirectory(path, fileSystem, makes: false)
     let lock = try site.lock()
     _ = try PublishSession.completePending(site, lock, fileSystem, report)
+    try UploadOrder.forgetEarlier(lock)
     guard Manifest.isVersion(version), let manifest = try publishedManifest(version, site) else {
       throw FetchFailure(.usage, "the site \(path) has no version \(version)")
     }

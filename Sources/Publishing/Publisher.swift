@@ -62,7 +62,9 @@ package struct Publisher {
       site: request.site, keyFiles: request.keyFiles, makes: true, fileSystem, now: now(),
       report: report)
     if let there = try publishedManifest(request.version, session.site) {
-      return try compare(input, with: there)
+      let result = try compare(input, with: there)
+      try UploadOrder.forgetEarlier(session.lock)
+      return result
     }
     guard try !session.site.has(SitePaths.release(request.version)) else {
       throw FetchFailure(

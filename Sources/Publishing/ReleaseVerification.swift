@@ -27,18 +27,26 @@ struct ReleaseVerification {
         .sizeMismatch, "\(path) has \(size) bytes instead of \(manifest.layout.size)")
     }
     var builder = TreeBuilder()
-    try BlockHasher(layout: manifest.layout, source: file).run { leaf throws(FetchFailure) in
-      try builder.append(leaf) { tile, bytes throws(FetchFailure) in
+    // Of data and tiles that contradict each other, the signed root says which are wrong.
+    var wrongTile: FetchFailure?
+    func compare(_ tile: TileAddress, _ bytes: [UInt8]) throws(FetchFailure) {
+      guard wrongTile == nil else { return }
+      do throws(FetchFailure) {
         try site.compare(SitePaths.tile(manifest.version, tile), bytes)
+      } catch {
+        guard error.category == .tileInvalid else { throw error }
+        wrongTile = error
       }
     }
-    let root = try builder.finish { tile, bytes throws(FetchFailure) in
-      try site.compare(SitePaths.tile(manifest.version, tile), bytes)
+    try BlockHasher(layout: manifest.layout, source: file).run { leaf throws(FetchFailure) in
+      try builder.append(leaf) { tile, bytes throws(FetchFailure) in try compare(tile, bytes) }
     }
+    let root = try builder.finish { tile, bytes throws(FetchFailure) in try compare(tile, bytes) }
     guard root == manifest.root else {
       throw FetchFailure(
         .blockMismatch, "\(path) hashes to \(root) instead of \(manifest.root)")
     }
+    if let wrongTile { throw wrongTile }
     return true
   }
 }

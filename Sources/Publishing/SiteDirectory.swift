@@ -106,15 +106,6 @@ final class SiteDirectory: Sendable {
     return (directory, name)
   }
 
-  /// Makes a file durable that is there, and its name: whoever wrote it may have been killed before.
-  func sync(_ path: String) throws(FetchFailure) {
-    try doing("cannot make \(Path.join(self.path, path)) durable") { () throws(SystemError) in
-      guard let (directory, name) = try locate(path, makes: true) else { return }
-      try directory.openFile(name, .read).sync()
-      try directory.sync()
-    }
-  }
-
   /// The content of a file of at most `limit` bytes; nil if it is not there.
   func read(_ path: String, limit: Int) throws(FetchFailure) -> [UInt8]? {
     do throws(SystemError) {
@@ -124,6 +115,15 @@ final class SiteDirectory: Sendable {
       return try directory.readFile(name, limit: limit)
     } catch {
       throw error.failure("cannot read \(Path.join(self.path, path))")
+    }
+  }
+
+  /// Makes a file that is there durable, and its name.
+  func makeDurable(_ path: String) throws(FetchFailure) {
+    try doing("cannot make \(Path.join(self.path, path)) durable") { () throws(SystemError) in
+      guard let (directory, name) = try locate(path, makes: true) else { return }
+      try directory.openFile(name, .read).sync()
+      try directory.sync()
     }
   }
 

@@ -24,6 +24,8 @@ package final class SiteRebuild {
   private var newestRelease: [String: Int64] = [:]
   private var newest: Manifest?
   private var newestNote: [UInt8] = []
+  /// Manifests of older versions that are there and were refreshed since.
+  private var refreshed: [SiteTransaction.Step] = []
 
   package init(
     site path: String, keyFile: String, _ fileSystem: any FileSystem = RealFileSystem(),
@@ -85,7 +87,8 @@ package final class SiteRebuild {
     }
   }
 
-  /// Writes the partial tiles, and the manifest of every version but the newest.
+  /// Writes the partial tiles, and the manifest of every version but the newest. One that is there and
+  /// older is served until the checkpoint that has the newer one is.
   ///
   /// - Returns: the newest manifest, whose data have to be in place before ``finish()``.
   package func putManifests() throws(FetchFailure) -> Manifest {
@@ -94,8 +97,13 @@ package final class SiteRebuild {
       throw FetchFailure(.unavailable, "the log of this source is empty")
     }
     for (version, release) in newestRelease where version != newest.version {
-      try replace(
-        SitePaths.releaseManifest(version), try site.logEntry(release, of: builder.count))
+      let path = SitePaths.releaseManifest(version)
+      let note = try site.logEntry(release, of: builder.count)
+      if let there = try site.read(path, limit: SiteDirectory.fileLimit), there != note {
+        refreshed.append(.mutable(path: path, bytes: note))
+      } else {
+        try replace(path, note)
+      }
     }
     return newest
   }
@@ -146,12 +154,14 @@ package final class SiteRebuild {
   /// Puts checkpoint and manifest into place, last, and the key's own record with them.
   package func finish() throws(FetchFailure) {
     guard let newest else { preconditionFailure("Publishing: nothing was rebuilt") }
-    let transaction = SiteTransaction(steps: [
-      .head(path: KeyHead(keyFile: keyFile.path).path, bytes: checkpointNote),
-      .mutable(path: SitePaths.checkpoint, bytes: checkpointNote),
-      .mutable(path: SitePaths.releaseManifest(newest.version), bytes: newestNote),
-      .mutable(path: SitePaths.manifest, bytes: newestNote),
-    ])
+    let transaction = SiteTransaction(
+      steps: [
+        .head(path: KeyHead(keyFile: keyFile.path).path, bytes: checkpointNote),
+        .mutable(path: SitePaths.checkpoint, bytes: checkpointNote),
+      ] + refreshed + [
+        .mutable(path: SitePaths.releaseManifest(newest.version), bytes: newestNote),
+        .mutable(path: SitePaths.manifest, bytes: newestNote),
+      ])
     try transaction.stage(lock)
     try transaction.complete(site, lock, fileSystem)
     try doing("cannot tidy up in \(site.path)") { () throws(SystemError) in
@@ -166,7 +176,8 @@ package final class SiteRebuild {
           .ioError, "\(Path.join(site.path, path)) is there with other bytes",
           hint: "nothing was overwritten; recover into an empty directory")
       }
-      return try site.sync(path)
+      // Whoever wrote it may have been killed before it was durable.
+      return try site.makeDurable(path)
     }
     try replace(path, bytes)
   }

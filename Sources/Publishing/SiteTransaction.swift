@@ -25,7 +25,7 @@ struct SiteTransaction: Sendable, Equatable {
   private static let firstLine = "fetchres transaction v1"
   private static let planName = "transaction"
   private static let stageName = "new"
-  private static let planLimit = 1 << 20
+  private static let planLimit = 1 << 26
 
   /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
   /// and is there with other bytes.
@@ -112,8 +112,12 @@ struct SiteTransaction: Sendable, Equatable {
   }
 
   /// Performs every step, those that were performed before included, and forgets the record.
+  ///
+  /// - Parameter wasInterrupted: whether another run began it, so that its changes have to be named
+  ///   together with those of whatever this run does next.
   func complete(
-    _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem
+    _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem,
+    wasInterrupted: Bool = false
   ) throws(FetchFailure) {
     for step in steps {
       switch step {
@@ -123,11 +127,16 @@ struct SiteTransaction: Sendable, Equatable {
       case .mutable(let path, let bytes): try replace(path, bytes, site)
       }
     }
-    let order = try UploadOrder(self, site)
+    var order = try UploadOrder(self, site)
+    if let earlier = try UploadOrder(site, UploadOrder.earlierName) { order.add(earlier) }
     try doing("cannot record what was published") { () throws(SystemError) in
+      if wasInterrupted {
+        try lock.own.replaceFile(UploadOrder.earlierName, order.record, permissions: 0o600)
+      }
       try lock.own.replaceFile(UploadOrder.recordName, order.record, permissions: 0o600)
     }
     try Self.forget(lock)
+    if !wasInterrupted { try UploadOrder.forgetEarlier(lock) }
   }
 
   /// Removes the record: the transaction is over.
@@ -173,7 +182,8 @@ struct SiteTransaction: Sendable, Equatable {
 
   private func put(_ path: String, _ bytes: [UInt8], _ site: SiteDirectory) throws(FetchFailure) {
     guard try isThere(path, bytes, site) else { return try replace(path, bytes, site) }
-    try site.sync(path)
+    // Whoever wrote it may have been killed before it was durable.
+    try site.makeDurable(path)
   }
 
   private func isThere(

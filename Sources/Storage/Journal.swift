@@ -23,6 +23,7 @@ package final class Journal: Sendable {
   private static let recordSize = 32
   /// More than enough for one record per block of the largest resource, merged in runs.
   private static let maximumRecords: Int64 = 1 << 22
+  private static let recordsAtOnce: Int64 = 1 << 13
 
   /// Opens the journal `name` of the resource with this identity, making or replacing it where it is
   /// missing or of another one. Claims outside `0..<blockCount` are dropped as damage.
@@ -39,19 +40,23 @@ package final class Journal: Sendable {
     if try file.read(count: Self.headerSize, at: 0) == header {
       records = min(
         Self.maximumRecords, (size - Int64(Self.headerSize)) / Int64(Self.recordSize))
-      let bytes = try file.read(
-        count: Int(records) * Self.recordSize, at: Int64(Self.headerSize))
-      for index in 0..<Int64(bytes.count / Self.recordSize) {
-        let start = Int(index) * Self.recordSize
-        let record = Array(bytes[start..<start + Self.recordSize])
-        let range = Self.range(record)
-        guard let range, range.upperBound <= blockCount,
-          record == Self.record(range, at: index, identity)
-        else {
-          isDamaged = true
-          continue
+      // Piece by piece: a journal that somebody blew up costs time, and no memory.
+      for first in stride(from: 0, to: records, by: Int(Self.recordsAtOnce)) {
+        let bytes = try file.read(
+          count: Int(min(Self.recordsAtOnce, records - first)) * Self.recordSize,
+          at: Int64(Self.headerSize) + first * Int64(Self.recordSize))
+        for offset in 0..<bytes.count / Self.recordSize {
+          let start = offset * Self.recordSize
+          let record = Array(bytes[start..<start + Self.recordSize])
+          let range = Self.range(record)
+          guard let range, range.upperBound <= blockCount,
+            record == Self.record(range, at: first + Int64(offset), identity)
+          else {
+            isDamaged = true
+            continue
+          }
+          claims.append(range)
         }
-        claims.append(range)
       }
     } else {
       isDamaged = size > 0

@@ -32,6 +32,8 @@ package struct SystemError: Error, Sendable, Equatable {
   package static let notPermitted = EACCES
   package static let tooLarge = EFBIG
 
+  package var isBrokenPipe: Bool { code == EPIPE }
+
   package var reason: String {
     let text = String(cString: strerror(code))
     return text.prefix(1).lowercased() + text.dropFirst()

@@ -100,7 +100,7 @@ final class CurlEasy {
       return failure(.tls, "no trusted TLS connection")
     // libcurl says so when a single header line outgrows its own bound.
     case CURLE_OUT_OF_MEMORY, CURLE_FILESIZE_EXCEEDED:
-      return failure(.tooLarge, "the response is larger than allowed")
+      return FetchFailure(.tooLarge, "a header line of the response is longer than allowed")
     case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
       return failure(.truncated, "the answer is no HTTP response")
     default: return failure(.unreachable, "the transfer failed")

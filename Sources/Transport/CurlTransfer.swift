@@ -13,6 +13,8 @@ final class CurlTransfer {
   private var head: ResponseHead?
   private var isHeadDelivered = false
   private var redirects = 0
+  /// Bytes of the body of a redirect.
+  private var ignored = 0
   /// Why the transfer has to end, if not by libcurl's own reason.
   private var refusal: FetchFailure?
   private(set) var isPaused = false
@@ -37,6 +39,7 @@ final class CurlTransfer {
 
   private func prepare() {
     head = nil
+    ignored = 0
     easy.prepare(request, policy, context: Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -74,8 +77,7 @@ final class CurlTransfer {
   /// Takes a piece of the body; the number of bytes taken, or a value that libcurl knows.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     watch.receive(bytes.count, now: Clocks.monotonic())
-    // The body of a redirect is nobody's.
-    guard isHeadDelivered else { return bytes.count }
+    guard isHeadDelivered else { return ignore(bytes.count) }
     if let limit, !limit.take(bytes.count) {
       isPaused = true
       return Int(CURL_WRITEFUNC_PAUSE)
@@ -84,11 +86,20 @@ final class CurlTransfer {
     case .taken: return bytes.count
     case .pause:
       isPaused = true
+      limit?.giveBack(bytes.count)
       return Int(CURL_WRITEFUNC_PAUSE)
     case .refuse(let failure):
       refusal = failure
       return bytes.isEmpty ? 1 : 0
     }
+  }
+
+  /// The body of a redirect is nobody's, and ends some time.
+  private func ignore(_ count: Int) -> Int {
+    ignored += count
+    guard ignored > ResponseHead.maximumByteCount else { return count }
+    refusal = FetchFailure(.redirectRefused, "the server redirects with a body that does not end")
+    return 0
   }
 
   // MARK: Called by the curl thread
@@ -144,6 +155,9 @@ final class SharedLimit {
   }
 
   func take(_ count: Int) -> Bool { limiter.take(count, now: Clocks.monotonic()) }
+
+  /// What was counted and will be offered again.
+  func giveBack(_ count: Int) { limiter.giveBack(count) }
 
   /// Seconds until a paused transfer may go on.
   var wait: Double { limiter.wait(now: Clocks.monotonic()) }

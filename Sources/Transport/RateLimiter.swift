@@ -29,6 +29,9 @@ package struct RateLimiter: Sendable {
     return true
   }
 
+  /// Undoes a ``take(_:now:)`` of a piece that was not taken after all.
+  package mutating func giveBack(_ count: Int) { credit += Double(count) }
+
   /// Seconds until something may be taken again.
   package func wait(now: Double) -> Double {
     max(0, -(credit + (now - last) * bytesPerSecond) / bytesPerSecond)

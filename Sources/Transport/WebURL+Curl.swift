@@ -83,24 +83,21 @@ package struct WebURL: Sendable, Hashable {
   /// userinfo stay with it.
   package func appending(_ suffix: String) -> WebURL { WebURL(self, path: path + suffix) }
 
-  /// A text as the user wrote it, with everything cut out that may be a secret. It may be no URL at
-  /// all, so whatever stands before the last `@` may be a password, wherever a parser would end it.
+  /// A text that should have been a URL, without anything that may be a secret: what stands before an
+  /// at sign, even behind a slash, and what stands behind a question or number sign.
   static func shown(_ text: String) -> String {
-    let start = schemeEnd(text)
-    var rest = text[start...]
-    var prefix = String(text[..<start])
-    if let at = rest.lastIndex(of: "@") {
-      prefix += "\u{2026}"
-      rest = rest[at...]
+    var scheme = text[..<text.startIndex]
+    if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"),
+      text[..<colon].allSatisfy({ $0.isASCII && $0.isLetter })
+    {
+      scheme = text[..<text.index(colon, offsetBy: 3)]
     }
-    return prefix + rest.prefix { $0 != "?" && $0 != "#" }.prefix(200)
-  }
-
-  /// Behind `http://` and the like; the beginning of a text that has no such prefix.
-  private static func schemeEnd(_ text: String) -> String.Index {
-    let scheme = text.prefix { $0.isASCII && $0.isLetter }.prefix(10)
     let rest = text[scheme.endIndex...]
-    return rest.hasPrefix("://") ? rest.index(rest.startIndex, offsetBy: 3) : text.startIndex
+    let place = rest.prefix { $0 != "?" && $0 != "#" }
+    // A password with a question mark, or a query with an at sign: there is no telling.
+    guard !rest[place.endIndex...].contains("@") else { return "\(scheme)…" }
+    let open = place.lastIndex(of: "@").map { place[place.index(after: $0)...] } ?? place
+    return "\(scheme)\(open.prefix(200))"
   }
 }
 

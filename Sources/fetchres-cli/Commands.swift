@@ -19,7 +19,7 @@ enum Commands {
       let rest = Array(arguments.dropFirst())
       switch first {
       case "--version", "-V":
-        print("fetchres \(fetchresVersion)")
+        Output.line("fetchres \(fetchresVersion)")
         return 0
       case "--help", "-h", "help":
         return try help(rest)
@@ -31,7 +31,7 @@ enum Commands {
       }
       let parsed = try ParsedArguments(rest, spec)
       if parsed.has("--help") {
-        print(spec.help)
+        Output.line(spec.help)
         return 0
       }
       return try spec.run(parsed)
@@ -43,11 +43,11 @@ enum Commands {
 
   private static func help(_ arguments: [String]) throws(FetchFailure) -> Int32 {
     guard let name = arguments.first else {
-      print(overview)
+      Output.line(overview)
       return 0
     }
     guard let spec = all.first(where: { $0.name == name }) else { throw unknown(name) }
-    print(spec.help)
+    Output.line(spec.help)
     return 0
   }
 

@@ -55,7 +55,7 @@ enum PathCommand {
         .unavailable, "no complete version is in \(directory.path)",
         hint: "fetch one with 'fetchres pull'")
     }
-    print(directory.filePath(version))
+    Output.line(directory.filePath(version))
     return 0
   }
 }
@@ -95,19 +95,19 @@ enum StatusCommand {
       line.print()
       return 0
     }
-    print("\(directory.path): \(try directory.origin()?.name ?? "no origin")")
+    Output.line("\(directory.path): \(try directory.origin()?.name ?? "no origin")")
     for version in complete {
       let mark = version.manifest.version == current ? " (current)" : ""
-      print(
+      Output.line(
         "  \(version.manifest.version)\(mark): complete, release \(version.manifest.release), "
           + "\(Quantities.shown(version.manifest.layout.size))")
     }
     for work in unfinished {
-      print(
+      Output.line(
         "  \(work.manifest.version): unfinished, about \(Quantities.shown(work.bytesOnDisk)) of "
           + "\(Quantities.shown(work.manifest.layout.size)) on disk")
     }
-    if complete.isEmpty, unfinished.isEmpty { print("  nothing yet") }
+    if complete.isEmpty, unfinished.isEmpty { Output.line("  nothing yet") }
     return 0
   }
 
@@ -147,7 +147,7 @@ enum VerifyCommand {
         line.add("root", found.description)
         line.print()
       } else if holds {
-        print("\(directory.filePath(version)): holds")
+        Output.line("\(directory.filePath(version)): holds")
       }
       guard !holds else { continue }
       worst = FetchFailure(
@@ -176,13 +176,13 @@ enum CleanCommand {
     let lock = try directory.lock()
     let isDry = arguments.has("--dry-run")
     for name in directory.partialNames() {
-      print(Path.join(directory.path, ".fetchres/partial/\(name)"))
+      Output.line(Path.join(directory.path, ".fetchres/partial/\(name)"))
       if !isDry { try directory.removeUnfinished(name, lock) }
     }
     guard arguments.has("--old-versions"), let kept = directory.available else { return 0 }
     for version in directory.completedVersions()
     where version.manifest.version != kept.manifest.version {
-      print(Path.join(directory.path, version.manifest.version))
+      Output.line(Path.join(directory.path, version.manifest.version))
       if !isDry { try directory.remove(version) }
     }
     return 0

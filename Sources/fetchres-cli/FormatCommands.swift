@@ -28,7 +28,7 @@ enum InspectCommand {
       }
     }
     let manifest = try Manifest(selfSigned: bytes)
-    try? Terminal.standardOutput.write(manifest.text)
+    Output.write(manifest.text)
     Talk.note(
       "signed by the key that it names, \(manifest.key); nobody has said that it is trusted")
     return 0
@@ -70,11 +70,9 @@ enum ProofCommand {
       throw FetchFailure(.usage, "'\(index)' is no block index")
     }
     let proof = try SiteProof(site: site, version: version, index: index)
-    print(
-      "--index \(index) --count \(proof.count) --root \(proof.root) --leaf \(proof.leaf)",
-      terminator: "")
-    for sibling in proof.siblings { print(" --sibling \(sibling)", terminator: "") }
-    print()
+    let start =
+      "--index \(index) --count \(proof.count) --root \(proof.root) --leaf \(proof.leaf)"
+    Output.line(([start] + proof.siblings.map { "--sibling \($0)" }).joined(separator: " "))
     return 0
   }
 
@@ -118,7 +116,7 @@ enum ProofCommand {
     case (nil, nil), (_?, _?):
       throw FetchFailure(.usage, "proof check needs either --block or --leaf")
     }
-    print("the proof holds")
+    Output.line("the proof holds")
     return 0
   }
 }

@@ -17,8 +17,8 @@ enum LogCommand {
     let site = arguments.operands[1]
     do throws(FetchFailure) {
       let summary = try LogVerification(site: site) { Talk.note($0) }.run()
-      for version in summary.pruned { print("\(version): pruned, its manifest is kept") }
-      print("\(site): \(summary.releases) releases of \(summary.versions) versions hold")
+      for version in summary.pruned { Output.line("\(version): pruned, its manifest is kept") }
+      Output.line("\(site): \(summary.releases) releases of \(summary.versions) versions hold")
       return 0
     } catch {
       // Whatever the category: the site is not what was signed.

@@ -61,7 +61,7 @@ final class ProgressView {
             + (result.reused > 0 ? ", \(Quantities.shown(result.reused)) taken from this disk" : "")
         )
       }
-      if let path = result.path { try? Terminal.standardOutput.write(path + "\n") }
+      if let path = result.path { Output.write(path + "\n") }
     }
   }
 

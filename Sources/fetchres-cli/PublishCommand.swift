@@ -124,7 +124,7 @@ enum KeygenCommand {
       let next = try KeyFile.generate(origin, at: nextPath, fileSystem)
       Talk.note("the next key is in \(nextPath); announce it with --next-key \(next)")
     }
-    print(key)
+    Output.line(key)
     return 0
   }
 }

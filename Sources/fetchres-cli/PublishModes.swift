@@ -82,8 +82,8 @@ enum PublishModes {
       site: try required("--site", arguments), all: arguments.has("--all"),
       expectsLive: arguments.has("--live"))
     switch state {
-    case .ready: print("ready")
-    case .live: print("live")
+    case .ready: Output.line("ready")
+    case .live: Output.line("live")
     }
     return 0
   }
@@ -93,7 +93,7 @@ enum PublishModes {
     let phase = try arguments.parse("--phase", "phase") { UploadOrder.Phase(rawValue: $0) }
     let end = arguments.has("--null") ? "\0" : "\n"
     for each in UploadOrder.Phase.allCases where phase == nil || phase == each {
-      for file in order.files[each] ?? [] { print(file, terminator: end) }
+      for file in order.files[each] ?? [] { Output.write(file + end) }
     }
     return 0
   }

@@ -83,6 +83,9 @@ enum PullCommand {
     }
     request.giveUpAfter =
       try arguments.parse("--give-up-after", "time", Quantities.time) ?? request.giveUpAfter
+    guard request.giveUpAfter > 0 else {
+      throw FetchFailure(.usage, "--give-up-after has to be at least 1s")
+    }
     request.onNewVersion =
       try arguments.parse("--on-new-version", "policy") {
         PullRequest.NewVersionPolicy(rawValue: $0)

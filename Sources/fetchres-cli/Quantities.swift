@@ -23,7 +23,10 @@ enum Quantities {
   /// RFC 3339, or `+90d` from now.
   static func date(_ text: String, now: UTCDate) -> UTCDate? {
     if text.hasPrefix("+") {
-      return time(String(text.dropFirst())).map { UTCDate(seconds: now.seconds + Int64($0)) }
+      // No date that a manifest can hold lies further ahead.
+      return time(String(text.dropFirst())).flatMap { seconds in
+        seconds < 9_000 * 366 * 86_400 ? UTCDate(seconds: now.seconds + Int64(seconds)) : nil
+      }
     }
     return UTCDate(text)
   }

@@ -30,7 +30,7 @@ enum ServeCommand {
       return state.signal
     }
     if let early { return 128 + early }
-    try? Terminal.standardOutput.write(server.manifestURL + "\n")
+    Output.write(server.manifestURL + "\n")
     Talk.note(
       "this is no production server: nginx, a CDN or an object store is; ctrl-C ends it")
     server.run()

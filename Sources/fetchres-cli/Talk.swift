@@ -1,4 +1,5 @@
 import Failure
+import Synchronization
 import System
 
 /// What is said to people: on standard error, one sentence a line.
@@ -14,10 +15,16 @@ enum Talk {
   static func note(_ message: String) { line(message) }
 
   static func line(_ text: String) {
-    // Text may quote a server: control characters would speak to the terminal.
+    // Text may quote a server: control characters would speak to the terminal, and others turn the
+    // line round or break it.
     let clean = String(
       String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        text.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+          default: scalar
+          }
+        }))
     try? Terminal.standardError.write("fetchres: \(clean)\n")
   }
 }
@@ -57,7 +64,8 @@ struct JSONLine {
 
   var text: String { "{\(members.joined(separator: ","))}" }
 
-  func print() { try? Terminal.standardOutput.write(text + "\n") }
+  /// What cannot be written to standard output ends the run: see ``Output``.
+  func print() { Output.write(text + "\n") }
 
   static func quoted(_ text: String) -> String {
     var quoted = "\""
@@ -73,5 +81,26 @@ struct JSONLine {
       }
     }
     return quoted + "\""
+  }
+}
+
+/// Standard output: the result, and nothing else.
+enum Output {
+  private static let failed = Atomic(false)
+
+  /// Writes it; a failure is kept, and makes the exit status that of a failure.
+  static func write(_ text: String) {
+    do throws(SystemError) { try Terminal.standardOutput.write(text) } catch {
+      // A reader that went away has seen enough.
+      guard !failed.exchange(true, ordering: .relaxed), !error.isBrokenPipe else { return }
+      Talk.error(error.failure("cannot write to standard output"))
+    }
+  }
+
+  static func line(_ text: some CustomStringConvertible) { write("\(text)\n") }
+
+  /// The status to exit with: a result that nobody could read is none.
+  static func status(_ status: Int32) -> Int32 {
+    status == 0 && failed.load(ordering: .relaxed) ? FailureCategory.ioError.exitCode() : status
   }
 }

@@ -3,4 +3,4 @@ import System
 
 // Nothing of libcurl, OpenSSL or the state is touched before a command needs it.
 Signals.ignoreBrokenPipes()
-ThisProcess.exit(Commands.run(Array(CommandLine.arguments.dropFirst())))
+ThisProcess.exit(Output.status(Commands.run(Array(CommandLine.arguments.dropFirst()))))

@@ -20,7 +20,11 @@ final class MadeResource: Sendable {
   private static let origin = Origin("maps.example.com/world")!
 
   /// Pages of random bytes, one of them all zeros, and a short last block.
-  static let standard = try! MadeResource("1.0", release: 0, seed: 1)
+  static let standard: MadeResource = {
+    do { return try MadeResource("1.0", release: 0, seed: 1) } catch {
+      fatalError("DownloadTests: no resource can be made: \(error)")
+    }
+  }()
 
   init(
     _ version: String, release: Int64, seed: UInt64, blockSize: Int64 = 4_096, size: Int = 18_000,

@@ -176,7 +176,7 @@ import Testing
 
   @Test(
     "an encoded body is refused, wherever it comes", arguments: Place.allCases,
-    ["gzip", "br", "x-unheard-of"])
+    ["gzip", "x-unheard-of"])
   func encoded(_ place: Place, _ encoding: String) throws {
     let (bench, release) = try RangeFaultTests.bench()
     let path = place.path(release)

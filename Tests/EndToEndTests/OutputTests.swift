@@ -96,12 +96,24 @@ import Testing
     #expect(Disk.names(in: disk.path) == ["out.bin"])
   }
 
-  @Test("a directory where the copy should go is refused, and the version is complete all the same")
+  @Test("a directory where the copy should go is refused before anything is asked for")
   func directory() throws {
-    let (bench, release) = try Self.published()
+    let (bench, _) = try Self.published()
     try Disk.makeDirectory(bench.scratch("out.bin"))
     let outcome = try bench.pull("--json", "-o", bench.scratch("out.bin"))
     try outcome.expectFailure("io-error", 6, "cannot write", "is a directory")
+    #expect(try bench.origin().entries.isEmpty)
+  }
+
+  @Test("a result that cannot be written is a failure")
+  func fullOutput() throws {
+    let (bench, release) = try Self.published()
+    let child = try Child(
+      "/bin/sh", ["-c", "exec \"$0\" \"$@\" >/dev/full", Fetchres.binary] + bench.pulling(),
+      environment: bench.fetchres.environment, directory: nil)
+    let full = try Outcome(of: child)
+    full.expect(6)
+    #expect(full.error.contains("cannot write to standard output"))
     try bench.expectComplete(release)
   }
 

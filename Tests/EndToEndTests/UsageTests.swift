@@ -8,7 +8,7 @@ import Testing
 
   init() throws {
     scratch = try Scratch()
-    fetchres = Fetchres(home: scratch.path)
+    fetchres = Fetchres(scratch)
   }
 
   static let key = "example.org/thing+0094bdd4+AX8kmIjwpOD2DCN5mcNrpQwcYlQBexyYhX7fQok6ADVw"

@@ -11,13 +11,18 @@ struct ServedSite {
   /// By path below the site. Names with a leading dot are never served.
   let files: [String: [UInt8]]
   private let proofs: Proofs
+  /// Versions whose data may be gone.
+  private let pruned: Set<String>
+  /// How many releases the manifest may be behind the log.
+  private let lag: Int
 
   init(_ workshop: Workshop, keys: [String] = ["first"]) throws {
     self.init(try workshop.files(), Proofs(try keys.map { try workshop.key($0) }))
   }
 
   /// - Parameter disk: every file of a machine.
-  init(_ disk: [String: [UInt8]], _ proofs: Proofs) {
+  init(_ disk: [String: [UInt8]], _ proofs: Proofs, pruned: Set<String> = [], lag: Int = 1) {
+    (self.pruned, self.lag) = (pruned, lag)
     let prefix = Workshop.site + "/"
     var files: [String: [UInt8]] = [:]
     for (path, bytes) in disk where path.hasPrefix(prefix) && !path.contains("/.") {
@@ -39,8 +44,8 @@ struct ServedSite {
 
   /// What a client can prove from what is served.
   ///
-  /// - Throws: what it could not. The log may be one release ahead of the manifest, which is how a
-  ///   publish is seen half-way; never behind it.
+  /// - Throws: what it could not. The log may be ahead of the manifest, which is how a publish is
+  ///   seen half-way; never behind it.
   func view() throws -> View { try proofs.view(files) { try check() } }
 
   private func check() throws -> View {
@@ -50,19 +55,17 @@ struct ServedSite {
       view.checkpoint = checkpoint
       view.entries = try entries(of: checkpoint)
     }
-    for (index, entry) in view.entries.enumerated() {
-      try check(release: entry, index: index, isNewest: index == view.entries.count - 1)
-    }
+    try checkReleases(view.entries)
     guard let note = files["manifest"] else {
-      guard view.entries.count < 2 else { throw Broken(description: "the manifest is gone") }
+      guard view.entries.count <= lag else { throw Broken(description: "the manifest is gone") }
       return view
     }
     let manifest = try Manifest(try proofs.note(note))
     guard manifest.release < Int64(view.entries.count),
       view.entries[Int(manifest.release)] == note
     else { throw Broken(description: "the manifest is not in the log") }
-    guard view.entries.count - Int(manifest.release) <= 2 else {
-      throw Broken(description: "the manifest is more than one release behind the log")
+    guard view.entries.count - Int(manifest.release) <= 1 + lag else {
+      throw Broken(description: "the manifest is too far behind the log")
     }
     view.manifest = manifest
     return view
@@ -90,16 +93,33 @@ struct ServedSite {
     return entries
   }
 
-  /// Every logged release has to be served whole: manifest, file, tiles.
-  private func check(release note: [UInt8], index: Int, isNewest: Bool) throws {
-    let manifest = try Manifest(try proofs.note(note))
-    guard manifest.release == Int64(index) else {
-      throw Broken(description: "entry \(index) is release \(manifest.release)")
+  /// Every logged version has to be served whole: manifest, file, tiles.
+  private func checkReleases(_ entries: [[UInt8]]) throws {
+    var releases: [String: [Int]] = [:]
+    for (index, entry) in entries.enumerated() {
+      let manifest = try Manifest(try proofs.note(entry))
+      guard manifest.release == Int64(index) else {
+        throw Broken(description: "entry \(index) is release \(manifest.release)")
+      }
+      releases[manifest.version, default: []].append(index)
     }
+    for (version, indices) in releases {
+      let note = files[SitePaths.releaseManifest(version)]
+      // A refresh is in the log before its manifest is served.
+      let allowed = indices.indices.filter { place in
+        place == indices.count - 1 || indices[place + 1] >= entries.count - lag
+      }
+      guard let note, allowed.contains(where: { entries[indices[$0]] == note }) else {
+        throw Broken(description: "the manifest of \(version) is missing or wrong")
+      }
+      let manifest = try Manifest(try proofs.note(note))
+      if pruned.contains(version), files[SitePaths.file(version, manifest.file)] == nil { continue }
+      try checkData(manifest)
+    }
+  }
+
+  private func checkData(_ manifest: Manifest) throws {
     let base = SitePaths.release(manifest.version) + "/"
-    guard files[base + "manifest"] == note else {
-      throw Broken(description: "the manifest of \(manifest.version) is missing or wrong")
-    }
     guard let file = files[base + manifest.file], Int64(file.count) == manifest.layout.size else {
       throw Broken(description: "the file of \(manifest.version) is missing or has another size")
     }

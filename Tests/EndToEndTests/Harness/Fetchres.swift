@@ -4,7 +4,12 @@ import Testing
 
 /// The program under test, with a home of its own.
 struct Fetchres: Sendable {
-  let home: String
+  /// Its home; there for as long as this value is.
+  let scratch: Scratch
+
+  init(_ scratch: Scratch) { self.scratch = scratch }
+
+  var home: String { scratch.path }
 
   /// The binary lies beside the bundle of the tests.
   static let binary: String = {
@@ -16,7 +21,7 @@ struct Fetchres: Sendable {
   /// Long enough for the slowest step on a busy machine.
   static let patience = 90.0
 
-  private var environment: [String: String] {
+  var environment: [String: String] {
     var environment = [
       "HOME": home, "XDG_STATE_HOME": "\(home)/state", "XDG_CONFIG_HOME": "\(home)/config",
       "NO_COLOR": "1",
@@ -58,7 +63,6 @@ struct Fetchres: Sendable {
 /// What a run of the program ended with.
 struct Outcome: Sendable, CustomTestStringConvertible {
   let ending: Child.Ending
-  let output: String
   let error: String
   /// The bytes of the standard output.
   let bytes: [UInt8]
@@ -73,9 +77,10 @@ struct Outcome: Sendable, CustomTestStringConvertible {
       ending, "still running after \(seconds) s: \(String(decoding: child.error, as: UTF8.self))",
       sourceLocation: sourceLocation)
     bytes = child.output
-    output = String(decoding: bytes, as: UTF8.self)
     error = String(decoding: child.error, as: UTF8.self)
   }
+
+  var output: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The exit status; nil if a signal ended the program.
   var exitCode: Int32? {

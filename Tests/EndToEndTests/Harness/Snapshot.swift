@@ -28,4 +28,11 @@ struct Snapshot: Equatable {
           : Array((Disk.linkTarget("\(directory)/\(name)") ?? "").utf8))
     }
   }
+
+  /// What of it has a path that meets the condition.
+  func filtered(_ isWanted: (String) -> Bool) -> Snapshot {
+    var copy = self
+    copy.entries = entries.filter { isWanted($0.key) }
+    return copy
+  }
 }

@@ -18,7 +18,7 @@ final class Workbench: Sendable {
     _ kind: Server = .origin, origin: String = "example.org/thing", directory: String? = nil
   ) throws {
     scratch = try Scratch()
-    fetchres = Fetchres(home: scratch.path)
+    fetchres = Fetchres(scratch)
     self.directory = directory ?? scratch("pulled")
     switch kind {
     case .origin:
