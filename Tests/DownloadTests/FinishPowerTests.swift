@@ -14,7 +14,7 @@ import Testing
 
   /// Looks at every state of `work`, completes it, and looks again.
   private func search(
-    from start: MemoryFileSystem, seeds: UInt64 = 6, before: MadeResource? = nil,
+    from start: MemoryFileSystem, seeds: UInt64 = 4, before: MadeResource? = nil,
     _ made: MadeResource, work: (DiskPull) throws -> Void
   ) throws -> (points: Int, states: Int, different: Int) {
     var seen: Set<Int> = []
@@ -36,9 +36,13 @@ import Testing
         try expectRight(pull, before, made, isComplete: true, end)
         #expect(try pull.directory()?.current?.manifest == made.manifest, "\(end)")
         // What a kill left is not durable yet; what a power cut left, and the rerun, are.
+        guard end.kind == .kill else {
+          let after = DiskPull(fileSystem: fileSystem.crash(survivors: .nothingUnsynced))
+          return try expectRight(after, before, made, isComplete: true, end)
+        }
         for outcome in fileSystem.outcomes(seeds: 0..<2) {
           let after = DiskPull(fileSystem: fileSystem.crash(survivors: outcome))
-          try expectRight(after, before, made, isComplete: end.kind != .kill, end)
+          try expectRight(after, before, made, isComplete: false, end)
           try after.run(made)
           try expectRight(after, before, made, isComplete: true, end)
         }

@@ -8,7 +8,11 @@ import System
 /// An honest source in memory, with a thread of its own. Bodies come in pieces, and wait when they
 /// are paused.
 final class MemoryTransport: Transport {
-  static let base = try! WebURL("http://site.example/")
+  static let base: WebURL = {
+    do { return try WebURL("http://site.example/") } catch {
+      preconditionFailure("DownloadTests: \(error)")
+    }
+  }()
 
   private let files: [String: [UInt8]]
   private let pieceSize: Int
