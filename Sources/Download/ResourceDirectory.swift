@@ -112,6 +112,11 @@ package final class ResourceDirectory: Sendable {
       .sorted { $0.manifest.release > $1.manifest.release }
   }
 
+  /// Makes the names of the versions durable.
+  package func sync() throws(FetchFailure) {
+    try doing("cannot make \(path) durable") { () throws(SystemError) in try directory.sync() }
+  }
+
   /// The version that `current` names; nil if it names none that is complete.
   package var current: CompletedVersion? {
     let status = try? directory.statusIfPresent(Self.currentName)

@@ -16,6 +16,8 @@ extension PullSession {
           + "and the publisher now gives it the root \(newest.manifest.root)",
         hint: "nothing was changed; ask the publisher which one is right")
     }
+    // Whoever finished it may have been killed before its name was durable.
+    try directory.sync()
     if !pinned { try directory.setCurrent(version) }
     return try deliver(complete, in: directory, Work(), newer: nil)
   }

@@ -77,6 +77,19 @@ struct PublishSession {
     return try newestManifest(site, nil)?.version
   }
 
+  /// The same for a site that may not be there: the first thing that any publish does, whatever else
+  /// it was asked for.
+  ///
+  /// - Returns: whether there was one.
+  static func completePending(
+    site path: String, _ fileSystem: any FileSystem, _ report: (String) -> Void
+  ) throws(FetchFailure) -> Bool {
+    guard (try? fileSystem.openDirectory(path)) != nil else { return false }
+    let site = try SiteDirectory(path, fileSystem, makes: false)
+    guard try SiteTransaction.isRecorded(site) else { return false }
+    return try completePending(site, try site.lock(), fileSystem, report) != nil
+  }
+
   private static func newestManifest(
     _ site: SiteDirectory, _ origin: Origin?
   ) throws(FetchFailure) -> Manifest? {

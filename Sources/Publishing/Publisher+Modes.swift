@@ -25,6 +25,8 @@ extension Publisher {
   ///
   /// - Throws: as `publish`; `usage` where nothing was published yet.
   package func refresh(_ request: RefreshRequest) throws(FetchFailure) -> PublishResult {
+    let hasCompleted = try PublishSession.completePending(
+      site: request.site, fileSystem, report)
     try Self.check(request.mirrors ?? [])
     let session = try PublishSession(
       site: request.site, keyFiles: request.keyFiles, makes: false, fileSystem, now: now(),
@@ -34,7 +36,7 @@ extension Publisher {
         .usage, "the site \(request.site) has no release to refresh",
         hint: "publish a file first")
     }
-    if session.completed != nil {
+    if hasCompleted || session.completed != nil {
       try UploadOrder.forgetEarlier(session.lock)
       return PublishResult(manifest: newest, wasThere: true)
     }

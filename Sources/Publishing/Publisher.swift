@@ -56,6 +56,7 @@ package struct Publisher {
   /// - Throws: `usage`, `origin-mismatch`, `version-reused`, `rollback`, `fork`, `key-change`,
   ///   `locked`, and what the disk says. Nothing that is served has changed then.
   package func publish(_ request: PublishRequest) throws(FetchFailure) -> PublishResult {
+    _ = try PublishSession.completePending(site: request.site, fileSystem, report)
     let input = try PublishInput(request, fileSystem)
     try Self.check(request.mirrors)
     let session = try PublishSession(

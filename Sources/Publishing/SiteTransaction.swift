@@ -74,6 +74,11 @@ struct SiteTransaction: Sendable, Equatable {
     return "\(word) \(number) \(SHA256.digest(bytes)) \(path)"
   }
 
+  /// Whether a record lies there, without the lock and without reading it.
+  static func isRecorded(_ site: SiteDirectory) throws(FetchFailure) -> Bool {
+    try site.has("\(SiteDirectory.privateName)/\(planName)")
+  }
+
   /// The transaction that was recorded and not finished; nil if there is none.
   static func pending(_ lock: SiteLock) throws(FetchFailure) -> SiteTransaction? {
     let text: String? = try doing("cannot read the record of the unfinished publish") {

@@ -107,6 +107,17 @@ import Testing
     #expect(half.bytes("/site/.publish/transaction") != nil)
     #expect(try ServedSite(half).view().versions == ["old"])
 
+    // Whatever the next one is asked for, and be it impossible.
+    for hasKey in [true, false] {
+      let other = half.on(half.fileSystem.copy())
+      let refusal = category { () throws(FetchFailure) in
+        try other.publish("other", "nowhere") { if !hasKey { $0.keyFiles = ["/keys/none"] } }
+      }
+      #expect(refusal == .usage)
+      #expect(other.bytes("/site/.publish/transaction") == nil)
+      #expect(try ServedSite(other.files(), proofs).view().versions == ["old", "new"])
+    }
+
     var search = PowerCutSearch(seeds: 2)
     try search.run(from: half.fileSystem) { fileSystem in
       try half.on(fileSystem).publish("new", "four")
