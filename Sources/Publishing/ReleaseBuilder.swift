@@ -41,21 +41,10 @@ struct ReleaseBuilder {
     case link(any Directory, String)
   }
 
-  /// Puts file and tiles there, all of it durable. What cannot be finished is taken away again: it may
-  /// be what fills the disk.
+  /// Puts file and tiles there, all of it durable.
   ///
   /// - Returns: the root of the tree.
   func build(
-    _ source: any File, layout: BlockLayout, entry: Entry
-  ) throws(FetchFailure) -> Digest {
-    do throws(FetchFailure) { return try buildAll(source, layout: layout, entry: entry) } catch {
-      let releases = (try? site.locate("\(SitePaths.releases)/x"))??.0
-      try? releases?.removeTree(Self.temporaryName(version))
-      throw error
-    }
-  }
-
-  private func buildAll(
     _ source: any File, layout: BlockLayout, entry: Entry
   ) throws(FetchFailure) -> Digest {
     let what = "cannot build the release in \(site.path)"
@@ -119,8 +108,8 @@ struct ReleaseBuilder {
     return root
   }
 
-  /// Removes what was built and will not be published. What cannot be removed now, the next attempt
-  /// replaces.
+  /// Removes what was built and will not be published: it may be what fills the disk. What cannot be
+  /// removed now, the next attempt replaces.
   func discard() {
     if let (releases, name) = try? site.locate(SitePaths.release(Self.temporaryName(version))) {
       try? releases.removeTree(name)
