@@ -25,7 +25,8 @@ struct MemoryPlan: Equatable {
     spanBlocks = Int64(max(1, leafTiles / (2 * max(1, connections)) - 1) * Tile.width)
     let blocksPerBuffer = min(max(1, Self.preferredBufferSize / block), spanBlocks)
     bufferSize = Int(block * min(blocksPerBuffer, max(1, layout.count)))
-    let forBuffers = max(1 << 20, budget - Int64(leafTiles) * 16_384)
+    // A quarter is left for what holds bytes on their way and is not ours to count.
+    let forBuffers = max(1 << 20, (budget - Int64(leafTiles) * 16_384) / 4 * 3)
     // More than this only waits in a queue, and leaves the caches meanwhile.
     let useful = max(Self.fewestUseful, Self.preferredPoolSize / Int64(bufferSize))
     buffers = Int(max(2, min(forBuffers / Int64(bufferSize), useful)))
