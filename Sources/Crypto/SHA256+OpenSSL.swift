@@ -3,7 +3,8 @@ import CLibcrypto
 /// A running SHA-256 over OpenSSL's implementation. Not shared between threads.
 public struct SHA256: ~Copyable {
   private let context: OpaquePointer
-  // Fetched once: looking an algorithm up costs more than hashing a node.
+  // Fetched once: looking an algorithm up costs more than hashing a node. Unsafe to the compiler alone:
+  // it never changes afterwards, and OpenSSL lets threads share a fetched algorithm.
   private nonisolated(unsafe) static let algorithm: OpaquePointer? = EVP_MD_fetch(
     nil, "SHA256", nil)
 

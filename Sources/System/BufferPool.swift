@@ -9,6 +9,7 @@ package final class BufferPool: Sendable {
   private let onReturn: @Sendable () -> Void
 
   private struct State: @unchecked Sendable {
+    // Unchecked: memory that nobody uses while it is in here, and touched under the lock alone.
     var free: [UnsafeMutableRawBufferPointer] = []
     var made = 0
     var isAwaited = false
