@@ -65,6 +65,12 @@ final class OriginConnection {
         if isOver == true { return }
       }
       let count = Int(min(pieceSize, end - sent))
+      // Counted before it goes out: whoever has it, and reads the counts, finds it in them.
+      let (total, progress) = state.change { state in
+        if entry < state.entries.count { state.entries[entry].bodyBytes += Int64(count) }
+        state.bodyBytes += Int64(count)
+        return (state.bodyBytes, state.onProgress)
+      }
       switch response.body {
       case .bytes(let bytes): try send(Array(bytes[Int(sent)..<Int(sent) + count]))
       case .file(_, let range):
@@ -75,11 +81,6 @@ final class OriginConnection {
         }
       }
       sent += Int64(count)
-      let (total, progress) = state.change { state in
-        if entry < state.entries.count { state.entries[entry].bodyBytes += Int64(count) }
-        state.bodyBytes += Int64(count)
-        return (state.bodyBytes, state.onProgress)
-      }
       progress?(total)
     }
   }
