@@ -106,7 +106,7 @@ package final class Downloader {
     }
     defer { observer.end() }
     let workers = VerifyWorkers(
-      count: max(2, min(WorkThread.processorCount, 8)), resource: resource
+      maximum: max(2, min(WorkThread.processorCount, 8)), resource: resource
     ) { outcome in mailbox.change { $0.append(.outcome(outcome)) } }
     do throws(FetchFailure) {
       try loop(workers)
