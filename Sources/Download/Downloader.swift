@@ -167,6 +167,7 @@ package final class Downloader {
             SitePaths.file(resource.manifest.version, resource.manifest.file))),
         range: span.isWhole ? nil : layout.bytes(of: span.blocks))
       request.isBulk = true
+      request.version = .http1
       request.needsFreshConnection = span.needsFreshConnection
       transfers[span.id] = transport.start(request, receiver)
       if !span.isWhole { tiles.want(span.blocks) }
