@@ -197,7 +197,8 @@ package struct PullSession {
     report(.begin(version: manifest.version, size: manifest.layout.size, claimed: claimed))
     var last = DownloadProgress()
     let downloader = try Downloader(
-      resource, transport: transport, base: base, limits: limits,
+      resource, transport: transport,
+      sources: [DownloadSource(base, SourceSeed(name: base.shown))], limits: limits,
       reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
     ) { event in
       switch event {
@@ -212,6 +213,8 @@ package struct PullSession {
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
         report(.sourceFailed(failure))
+      case .record:
+        break
       }
     }
     try downloader.run(interruption)

@@ -62,7 +62,9 @@ package struct SiteRecovery {
       try PartialResource(manifest, note: Array(manifest.text.utf8), below: work)
     }
     try Downloader(
-      resource, transport: remote.transport, base: remote.url.base, limits: DownloadLimits()
+      resource, transport: remote.transport,
+      sources: [DownloadSource(remote.url.base, SourceSeed(name: remote.url.base.shown))],
+      limits: DownloadLimits()
     ) { _ in }.run(remote.interruption)
     try rebuild.putData(of: manifest, try resource.openBlocks())
   }
