@@ -114,7 +114,7 @@ package struct SourceHealth: Sendable {
   var failedInPassing: Bool { lastFailure != nil && lastRefusal == nil }
 
   /// Whether nothing says that this machine could reach it.
-  var isOutOfReach: Bool {
+  package var isOutOfReach: Bool {
     switch contact {
     case .none, .cutOff: true
     case .answered: false
@@ -154,7 +154,7 @@ package struct SourceHealth: Sendable {
     (untilMore, limit) = (0, limit + 1)
   }
 
-  mutating func note(_ failure: FetchFailure) {
+  package mutating func note(_ failure: FetchFailure) {
     lastFailure = failure
     refusals[failure.category, default: 0] += 1
     distrustsConnections = true
@@ -182,7 +182,7 @@ package struct SourceHealth: Sendable {
   ///
   /// - Parameter isOffline: this machine reaches nothing: nothing climbs.
   /// - Returns: what to keep, if it counts.
-  mutating func climb(
+  package mutating func climb(
     _ failure: FetchFailure, askedIn: Int, isOffline: Bool, now: Double, jitter: (Double) -> Double
   ) -> SourceRecord? {
     if failure.httpStatus == 429 || failure.httpStatus == 503 { slowDown(askedIn) }
@@ -236,5 +236,16 @@ package struct SourceReport: Sendable, Equatable {
   package init(_ health: SourceHealth) {
     (name, bytes, refusals) = (health.name, health.verifiedBytes, health.refusals)
     end = health.end
+  }
+}
+
+extension SourceHealth {
+  /// What another part of the run begins with.
+  package func seed(now: Double) -> SourceSeed {
+    var seed = SourceSeed(name: name)
+    seed.failures = failures
+    seed.wait = max(0, notBefore - now)
+    seed.held = max(0, heldUntil - now)
+    return seed
   }
 }
