@@ -36,6 +36,8 @@ public struct PullRequest: Sendable {
   public var stallWindow = 20.0
   /// Seconds without a verified block after which the run ends.
   public var giveUpAfter = 600.0
+  /// Seconds that the newest sign of life of the publisher may be old; nil for any age.
+  public var maximumAge: Int64?
   /// Where this program keeps its own records; nil for the default of the environment.
   public var stateDirectory: String?
 
