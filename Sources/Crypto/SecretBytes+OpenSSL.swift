@@ -45,6 +45,15 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
   }
 
+  public func isSame(as other: SecretBytes) -> Bool {
+    withBytes { one in
+      other.withBytes { other in
+        one.count == other.count
+          && CRYPTO_memcmp(one.baseAddress, other.baseAddress, one.count) == 0
+      }
+    }
+  }
+
   public var description: String { "\(count) secret bytes" }
 
   public var customMirror: Mirror { Mirror(self, children: ["count": count]) }

@@ -19,6 +19,9 @@ extension Terminal {
     _ question: String, limit: Int, _ interruption: Interruption
   ) throws(SystemError) -> [UInt8]? {
     guard let terminal = own else { return nil }
+    // A signal that ends the process has to find the terminal as it was.
+    let held = HeldSignals()
+    defer { held.release() }
     var before = termios()
     guard tcgetattr(terminal.number, &before) == 0 else { throw .last("tcgetattr") }
     var silent = before
@@ -44,7 +47,9 @@ extension Terminal {
     var line: [UInt8] = []
     line.reserveCapacity(limit + 1)
     while true {
-      guard interruption.signal == nil else { throw SystemError(EINTR, "read") }
+      guard interruption.signal == nil, !HeldSignals.isOnePending else {
+        throw SystemError(EINTR, "read")
+      }
       // A signal reaches another thread: this one looks for it.
       var waiting = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
       if poll(&waiting, 1, 100) == 0 { continue }
@@ -62,5 +67,35 @@ extension Terminal {
       guard line.count < limit else { throw SystemError(EMSGSIZE, "read") }
       line.append(byte)
     }
+  }
+}
+
+/// Signals that would end the process, held back from this thread; where another thread waits for them,
+/// it gets them as before.
+private struct HeldSignals {
+  private var before = sigset_t()
+
+  private static var set: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&set, signal) }
+    return set
+  }
+
+  init() {
+    var set = Self.set
+    pthread_sigmask(SIG_BLOCK, &set, &before)
+  }
+
+  /// One that came meanwhile does its work now.
+  func release() {
+    var before = before
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+
+  static var isOnePending: Bool {
+    var pending = sigset_t()
+    sigpending(&pending)
+    return [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains { sigismember(&pending, $0) == 1 }
   }
 }

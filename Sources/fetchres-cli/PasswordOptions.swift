@@ -47,14 +47,32 @@ enum PasswordOptions {
     }
   }
 
-  /// Asks twice, for a password that is new.
+  static let newSpecs =
+    specs + [OptionSpec("--password", "ask for a password on the terminal, twice")]
+
+  /// A password that is new; nil if none is wanted.
   static func newPassword(
-    _ arguments: ParsedArguments, _ interruption: Interruption, of subject: String
-  ) throws(FetchFailure) -> SecretBytes {
-    let source = try source(arguments, interruption)
-    let password = try source.ask("new password of \(subject): ")
-    guard let password, !password.isEmpty else {
+    _ arguments: ParsedArguments, of subject: String
+  ) throws(FetchFailure) -> SecretBytes? {
+    let given = newSpecs.map(\.name).filter { arguments.has($0) }
+    guard given.count <= 1 else {
+      throw FetchFailure(.usage, "\(given[0]) and \(given[1]) exclude each other")
+    }
+    guard !given.isEmpty else { return nil }
+    let source = try source(arguments, Interruption())
+    guard let password = try source.ask("new password of \(subject): ") else {
+      throw FetchFailure(
+        .usage, "there is no terminal to ask for the new password on",
+        hint: "give --password-file FILE")
+    }
+    guard !password.isEmpty else {
       throw FetchFailure(.usage, "an empty password protects nothing")
+    }
+    if source.asksAgain {
+      let again = try source.ask("the same again: ")
+      guard again?.isSame(as: password) == true else {
+        throw FetchFailure(.usage, "the two passwords are not the same")
+      }
     }
     return password
   }
