@@ -106,7 +106,7 @@ package final class Downloader {
     }
     defer { observer.end() }
     let workers = VerifyWorkers(
-      count: max(2, min(WorkThread.processorCount, 8)), resource: resource
+      maximum: max(2, min(WorkThread.processorCount, 8)), resource: resource
     ) { outcome in mailbox.change { $0.append(.outcome(outcome)) } }
     do throws(FetchFailure) {
       try loop(workers)
@@ -167,6 +167,7 @@ package final class Downloader {
             SitePaths.file(resource.manifest.version, resource.manifest.file))),
         range: span.isWhole ? nil : layout.bytes(of: span.blocks))
       request.isBulk = true
+      request.version = .http1
       request.needsFreshConnection = span.needsFreshConnection
       transfers[span.id] = transport.start(request, receiver)
       if !span.isWhole { tiles.want(span.blocks) }

@@ -1,5 +1,6 @@
 import Failure
 import MerkleTree
+import Storage
 
 /// Decides what is asked for next and what an answer means. Pure: events and times go in, actions
 /// come out; it does no I/O, takes no lock and reads no clock.
@@ -298,7 +299,7 @@ package struct Scheduler: Sendable {
     guard askedIn == epoch else { return }
     epoch += 1
     incidents += 1
-    let wait = RetryPolicy.ladderWait(failures: incidents)
+    let wait = RetryLadder.wait(failures: UInt32(incidents))
     notBefore = max(notBefore, now + jittered(wait))
     guard notBefore - lastProgress > policy.giveUpAfter else { return }
     var failure = failure

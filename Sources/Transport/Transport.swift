@@ -12,10 +12,19 @@ package struct Request: Sendable {
   package var needsFreshConnection = false
   /// Whether a lot of bytes will come: worth a large buffer.
   package var isBulk = false
+  package var version = HTTPVersion.automatic
 
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
   }
+}
+
+/// Which version of HTTP a request goes over.
+package enum HTTPVersion: Sendable, Equatable {
+  /// HTTP/1.1 alone.
+  case http1
+  /// HTTP/2 over TLS where the server offers it, else HTTP/1.1.
+  case automatic
 }
 
 /// What a receiver makes of a piece of the body.
