@@ -25,7 +25,8 @@ package struct IdentityImport {
   ///
   /// - Throws: `usage` in the words of each reason; `expired` for the local clock's verdict.
   package func run(
-    _ passwords: PasswordSource, now: UTCDate, report: @escaping (String) -> Void
+    _ passwords: PasswordSource, _ interruption: Interruption, now: UTCDate,
+    report: @escaping (String) -> Void
   ) throws(FetchFailure) -> StoredIdentity {
     let hosts = try checkedHosts()
     guard StoredIdentity.isName(name) else {
@@ -38,7 +39,9 @@ package struct IdentityImport {
     // Before anybody is asked for a password that could not help.
     do throws(PKCS12.Refusal) { try PKCS12.checkForm(bytes) } catch { throw error.failure(file) }
 
-    let attempts = PasswordAttempts(source: passwords, subject: file, report: report)
+    let attempts = PasswordAttempts(
+      source: passwords, subject: file, ladder: store.ladder(ofFile: bytes),
+      interruption: interruption, report: report)
     let opened = try attempts.run { password throws(FetchFailure) -> Opened? in
       do throws(PKCS12.Refusal) {
         return Opened(content: try PKCS12(bytes, password: password), password: password)

@@ -6,8 +6,8 @@ import Transport
 
 /// The client certificates of this user: one file each in `<state>/identities`, for its owner alone.
 package struct IdentityStore: Sendable {
-  private let path: String
-  private let fileSystem: any FileSystem
+  let path: String
+  let fileSystem: any FileSystem
 
   private static let suffix = ".identity"
 
@@ -76,16 +76,22 @@ package struct IdentityStore: Sendable {
       try fileSystem.openDirectory(path).replaceFile(
         identity.name + Self.suffix, bytes, permissions: 0o600)
     } catch { throw error.failure("cannot store the identity in \(path)") }
+    // What was wrong for the one before says nothing of this one.
+    try ladder(of: identity.name).reset()
   }
 
-  /// Whether there was one.
+  /// Removes it, and the count of wrong passwords with it.
+  ///
+  /// - Returns: whether there was one.
   package func remove(_ name: String) throws(FetchFailure) -> Bool {
     guard StoredIdentity.isName(name), let directory = try open() else { return false }
-    return try doing("cannot remove the identity from \(path)") { () throws(SystemError) in
+    let was = try doing("cannot remove the identity from \(path)") { () throws(SystemError) in
       let was = try directory.removeIfPresent(name + Self.suffix)
       try directory.sync()
       return was
     }
+    try ladder(of: name).reset()
+    return was
   }
 
   /// What tells one stored record from the next, without reading it.

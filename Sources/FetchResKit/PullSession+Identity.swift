@@ -40,10 +40,13 @@ extension PullSession {
       return OpenIdentity(
         name: name, certificate: stored.shown(key: pem), stamp: stamp, password: nil)
     case .encrypted(let sealed):
-      let attempts = PasswordAttempts(source: passwords, subject: "the identity '\(name)'") {
-        report(.note($0, hint: nil))
-      }
-      return try attempts.run { password throws(FetchFailure) -> OpenIdentity? in
+      let attempts = PasswordAttempts(
+        source: passwords, subject: "the identity '\(name)'", ladder: store.ladder(of: name),
+        interruption: interruption
+      ) { report(.note($0, hint: nil)) }
+      return try attempts.run { failures throws(FetchFailure) in
+        try store.wipe(name, ifDueAfter: failures)
+      } _: { password throws(FetchFailure) -> OpenIdentity? in
         guard let pem = stored.open(sealed, password) else { return nil }
         return OpenIdentity(
           name: name, certificate: stored.shown(key: pem), stamp: stamp, password: password)

@@ -12,7 +12,7 @@ import Transport
 package struct PullSession {
   let request: PullRequest
   private let fileSystem: any FileSystem
-  private let interruption: Interruption
+  let interruption: Interruption
   let passwords: PasswordSource
   let report: (FetchEvent) -> Void
   let now: () -> UTCDate

@@ -8,7 +8,7 @@ import System
 enum IdentityCommand {
   static let spec = CommandSpec(
     name: "identity",
-    operands: "import FILE.p12 | show [NAME] | clear NAME",
+    operands: "import FILE.p12 | show [NAME] | clear NAME | wipe-after 5|10|15|20|off",
     summary: "Keep client certificates for servers that ask for one.",
     options: [
       OptionSpec("--name", "NAME", "import: what it is called; default: the name of the file"),
@@ -23,6 +23,10 @@ enum IdentityCommand {
       key encrypted under the same password. Importing again under the same name replaces it.
       'show' says whose it is and for how long, never the key. 'clear' removes it; a pull that uses
       it closes its connections within two seconds. 'pull --identity NAME' uses it.
+      Wrong passwords make the next attempt wait, longer each time. 'wipe-after N' removes an identity
+      after N of them in a row; it is off unless chosen. It protects against whoever sits down at this
+      machine, not against a copy: who has copied the file of the identity, the PKCS#12 file or a
+      backup tries passwords elsewhere, as often as they like.
       """,
     operandCount: 1...2, run: run)
 
@@ -38,6 +42,8 @@ enum IdentityCommand {
     case ("show", 1): return try show(try store.names(), arguments, store)
     case ("show", 2): return try show([operands[1]], arguments, store)
     case ("clear", 2): return try clear(operands[1], store)
+    case ("wipe-after", 1): return try showWiping(store)
+    case ("wipe-after", 2): return try setWiping(operands[1], store)
     default: throw FetchFailure(.usage, "usage: fetchres identity \(spec.operands)")
     }
   }
@@ -53,7 +59,8 @@ enum IdentityCommand {
     task.hosts = arguments.all("--for")
     task.dropsPassword = arguments.has("--no-password")
     let identity = try task.run(
-      try PasswordOptions.source(arguments, interruption), now: UTCDate(seconds: Clocks.wall())
+      try PasswordOptions.source(arguments, interruption), interruption,
+      now: UTCDate(seconds: Clocks.wall())
     ) { Talk.note($0) }
     let own = identity.chain.first
     Talk.note(
@@ -112,6 +119,25 @@ enum IdentityCommand {
   private static func clear(_ name: String, _ store: IdentityStore) throws(FetchFailure) -> Int32 {
     guard try store.remove(name) else { throw missing(name) }
     Talk.note("the identity '\(name)' is removed")
+    return 0
+  }
+
+  private static func showWiping(_ store: IdentityStore) throws(FetchFailure) -> Int32 {
+    Output.line(store.wipeAfter.map { "\($0)" } ?? "off")
+    return 0
+  }
+
+  private static func setWiping(
+    _ text: String, _ store: IdentityStore
+  ) throws(FetchFailure) -> Int32 {
+    let count = IdentityStore.wipeChoices.first { "\($0)" == text }
+    guard count != nil || text == "off" else {
+      throw FetchFailure(.usage, "'\(text)' is no choice for wipe-after: 5, 10, 15, 20 or off")
+    }
+    try store.setWipeAfter(count)
+    Talk.note(
+      count.map { "an identity is removed after \($0) wrong passwords in a row" }
+        ?? "identities are never removed for wrong passwords")
     return 0
   }
 
