@@ -27,6 +27,11 @@ public struct PullRequest: Sendable {
   public var headers: [String] = []
   /// A file of certificates to trust instead of the system's.
   public var certificateFile: String?
+  /// The client certificate to show, by the name it was imported under; nil for the one that is for
+  /// the host of the URL, if there is one.
+  public var identity: String?
+  /// SHA-256 of public keys of the manifest's own server, in base64; it has to have one of them.
+  public var pins: [String] = []
   /// Seconds.
   public var connectTimeout = 10.0
   /// Seconds.

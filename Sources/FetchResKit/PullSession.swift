@@ -14,17 +14,20 @@ package struct PullSession {
   let request: PullRequest
   private let fileSystem: any FileSystem
   let interruption: Interruption
+  let passwords: PasswordSource
   let report: (FetchEvent) -> Void
   let now: () -> UTCDate
 
   package init(
     _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
-    interruption: Interruption, now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
+    interruption: Interruption, passwords: PasswordSource = .none,
+    now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
     report: @escaping (FetchEvent) -> Void
   ) {
     self.request = request
     self.fileSystem = fileSystem
     self.interruption = interruption
+    self.passwords = passwords
     self.now = now
     self.report = report
   }
@@ -41,7 +44,11 @@ package struct PullSession {
     if let output = request.output, output != "-" { try OutputFile.check(output, fileSystem) }
     guard request.directory != "" else { throw FetchFailure(.usage, "-d needs a directory") }
 
-    let transport = request.offline ? nil : makeTransport(site)
+    let pins = try checkedPins(site)
+    let identities = IdentityStore(state, fileSystem)
+    let identity = request.offline ? nil : try openIdentity(site, identities)
+    let transport =
+      request.offline ? nil : makeTransport(policy(site, pins: pins), identity, identities)
     defer { transport?.stop() }
     var origin = named
     if origin == nil { origin = try recordedOrigin(site, state) }
@@ -59,7 +66,9 @@ package struct PullSession {
 
     return try watching(origin, state) { () throws(FetchFailure) in
       guard let transport else { return try runOffline(path, expected, site, state) }
-      return try run(site, path, expected, state, transport)
+      do throws(FetchFailure) { return try run(site, path, expected, state, transport) } catch {
+        throw hintingAtIdentity(error, site, identity)
+      }
     }
   }
 
@@ -75,17 +84,18 @@ package struct PullSession {
     return state.site(of: site.base)?.origin
   }
 
-  private func makeTransport(_ site: SiteURL) -> CurlTransport {
+  private func policy(_ site: SiteURL, pins: [String]) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.headers = request.headers
     policy.credentialsOrigin = site.base
     policy.certificateFile = request.certificateFile
+    policy.pins = pins
     policy.connectTimeout = request.connectTimeout
     policy.firstByteTimeout = request.firstByteTimeout
     policy.rateLimit = request.rateLimit
     policy.stall = StallLimit(bytesPerSecond: request.stallRate, window: request.stallWindow)
-    return CurlTransport(policy: policy)
+    return policy
   }
 
   private var limits: DownloadLimits {

@@ -1,3 +1,4 @@
+import Crypto
 import Download
 import Failure
 import Manifest
@@ -27,9 +28,12 @@ package struct SiteRecovery {
   /// - Returns: the newest manifest.
   /// - Throws: `stale`, `fork`, `tile-invalid`, and all that a fetch can end with. What was put into
   ///   place by then is verified and right; a rerun goes on.
-  package func run(site: String, keyFile: String) throws(FetchFailure) -> Manifest {
+  package func run(
+    site: String, keyFile: String, passwords: PasswordSource
+  ) throws(FetchFailure) -> Manifest {
     defer { remote.transport.stop() }
-    let rebuild = try SiteRebuild(site: site, keyFile: keyFile, report: report)
+    let rebuild = try SiteRebuild(
+      site: site, keyFile: keyFile, passwords: passwords, report: report)
     let checkpoint = try rebuild.accept(
       checkpoint: try remote.fetch(SitePaths.checkpoint, 65_536))
     let log = remote.log(fallsBack: true)

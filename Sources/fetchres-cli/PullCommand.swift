@@ -27,6 +27,10 @@ enum PullCommand {
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
       OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
+      OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have"),
+      OptionSpec("--identity", "NAME", "show this client certificate; see 'fetchres identity'"),
+      OptionSpec("--password-file", "FILE", "where the password of the identity is"),
+      OptionSpec("--password-fd", "N", "read it from this descriptor"),
       OptionSpec("--state-dir", "DIR", "where own records are kept"),
       OptionSpec("--json", "one JSON object a line on standard output"),
       OptionSpec("--quiet", letter: "-q", "say nothing but errors"),
@@ -48,7 +52,10 @@ enum PullCommand {
         throw FetchFailure(.usage, "-o - and --json both want standard output")
       }
       _ = Signals { interruption.raise($0) }
-      let session = PullSession(request, interruption: interruption) { view.show($0) }
+      let session = PullSession(
+        request, interruption: interruption,
+        passwords: try PasswordOptions.source(arguments, interruption)
+      ) { view.show($0) }
       let result = try session.run()
       view.complete(result)
       return 0
@@ -98,6 +105,8 @@ enum PullCommand {
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
     request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }
+    request.identity = arguments.value("--identity")
+    request.pins = arguments.all("--pin-sha256")
     request.stateDirectory = arguments.value("--state-dir")
     return request
   }
