@@ -56,6 +56,9 @@ package final class FaultServer: Sendable {
     for (index, director) in directors.enumerated() { director.change(plan.port(index + 1)) }
   }
 
+  /// The lowest rate of a connection, in bytes a second; nil if none is limited.
+  var slowest: Int64? { directors.compactMap(\.rate).min() }
+
   /// Waits until ``stop()`` has done its work.
   package func run() { servers.forEach { $0.run() } }
 

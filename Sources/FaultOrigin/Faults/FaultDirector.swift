@@ -59,6 +59,7 @@ package final class FaultDirector: Sendable {
       state.connections += 1
       return state.connections
     }
+    report(.connection(port: port))
     for (index, rule) in plan.look({ $0.rules }).enumerated() where rule.fault == .dead {
       var draw = Draw(seed: seed, "\(port)", "\(index)", "connection \(number)")
       guard isDue(rule, index, &draw) else { continue }

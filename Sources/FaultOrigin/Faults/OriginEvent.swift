@@ -3,6 +3,7 @@ package enum OriginEvent: Sendable {
   /// A request came; its number counts from 1 on, per port.
   case request(RequestRecord)
   case fault(FaultRecord)
+  case connection(port: Int)
   /// So many bytes of a body are about to be sent.
   case sending(port: Int, bytes: Int64)
 }
