@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -57,6 +58,15 @@ int64_t fetchres_send_file(int socket, int file, int64_t *offset, int64_t length
 int fetchres_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
 int fetchres_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
+
+int fetchres_wait_for_hangup(int socket, int milliseconds) {
+  struct pollfd one = {.fd = socket, .events = POLLRDHUP};
+  return poll(&one, 1, milliseconds);
+}
+
+int fetchres_spawn_in(posix_spawn_file_actions_t *actions, const char *directory) {
+  return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
 
 int fetchres_terminal_columns(int fd) {
   struct winsize size;
