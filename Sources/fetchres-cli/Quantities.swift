@@ -38,6 +38,23 @@ enum Quantities {
     Decimal.decode(text).flatMap { $0 <= 1_000_000 ? Int($0) : nil }
   }
 
+  /// A number with its digits in groups of three.
+  static func grouped(_ number: Int64) -> String {
+    let digits = String(number.magnitude)
+    var groups: [Substring] = []
+    var rest = digits[...]
+    while rest.count > 3 {
+      groups.insert(rest.suffix(3), at: 0)
+      rest = rest.dropLast(3)
+    }
+    return (number < 0 ? "-" : "") + ([rest] + groups).joined(separator: ",")
+  }
+
+  /// A number of things: `1 alert`, `2,000 alerts`.
+  static func counted(_ number: Int64, _ singular: String, _ plural: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? singular : plural ?? singular + "s")"
+  }
+
   private static func scaled(_ text: String, _ units: [Character: Int64]) -> Int64? {
     guard let last = text.last else { return nil }
     let unit = units[last]

@@ -37,5 +37,6 @@ void fetchres_name_thread(pthread_t thread, const char *name);
 bool fetchres_wait_exited(int status);
 int fetchres_wait_exit_code(int status);
 int fetchres_wait_signal(int status);
+int fetchres_forbid_core_dumps(void);
 
 #endif
