@@ -103,6 +103,12 @@ package struct PullSession {
     limits.connections = request.connections
     limits.memory = request.memory
     limits.retry.giveUpAfter = request.giveUpAfter
+    #if FETCHRES_MUTANTS
+      if Mutant.neverGiveUp.isChosen {
+        limits.retry.giveUpAfter = .infinity
+        limits.retry.attemptsPerBlock = .max
+      }
+    #endif
     return limits
   }
 
