@@ -76,6 +76,12 @@ import Testing
     try bench.pull("--mirror", honest.base).expect(0)
     try bench.expectComplete(release)
     #expect(try record(bench, ".hold")?.count == 25)
+    let sources = try bench.status().sources
+    #expect(sources.map(\.url) == [liar.base, honest.base])
+    #expect(sources[0].bytes == 0 && sources[0].held > 86_000)
+    #expect(sources[0].refusals.map(\.category) == ["block-mismatch"])
+    #expect(sources[1].bytes == Int64(release.bytes.count) && sources[1].refusals.isEmpty)
+    #expect(try bench.fetchres.run("status", bench.directory).output.contains("left alone"))
     // The next version is not asked of it, although it would be right now.
     liar.bend(nil)
     liar.forget()
