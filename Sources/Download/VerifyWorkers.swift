@@ -42,27 +42,41 @@ final class VerifyWorkers: Sendable {
   private struct Queue: Sendable {
     var received: [Job] = []
     var local: [Job] = []
+    /// Jobs that were taken and are not reported yet.
+    var working = 0
+    var threads: [WorkThread] = []
     var stops = false
 
     mutating func take() -> Job?? {
       if stops { return .some(nil) }
-      if !received.isEmpty { return received.removeFirst() }
-      if !local.isEmpty { return local.removeFirst() }
-      return nil
+      guard !received.isEmpty || !local.isEmpty else { return nil }
+      working += 1
+      return received.isEmpty ? local.removeFirst() : received.removeFirst()
+    }
+
+    /// Whether somebody would have to wait although another thread is allowed.
+    func isShort(maximum: Int) -> Bool {
+      received.count + local.count + working > threads.count && threads.count < maximum
     }
   }
 
   private let queue = Monitor(Queue())
-  private let threads: [WorkThread]
+  private let maximum: Int
+  private let start: @Sendable () -> WorkThread
 
+  /// - Parameter maximum: how many threads at most. There are as many as there was work for at once:
+  ///   where the network is slower than hashing, one.
   init(
-    count: Int, resource: PartialResource, report: @escaping @Sendable (Outcome) -> Void
+    maximum: Int, resource: PartialResource, report: @escaping @Sendable (Outcome) -> Void
   ) {
-    let queue = queue
-    threads = (0..<count).map { _ in
+    self.maximum = maximum
+    start = { [queue] in
       WorkThread("verify") {
         var worker = VerifyWorker(resource: resource)
-        while let job = queue.wait({ $0.take() }) ?? nil { report(worker.perform(job)) }
+        while let job = queue.wait({ $0.take() }) ?? nil {
+          report(worker.perform(job))
+          queue.look { $0.working -= 1 }
+        }
       }
     }
   }
@@ -73,13 +87,15 @@ final class VerifyWorkers: Sendable {
       case .received: queue.received.append(job)
       case .claimed, .look, .move, .zeros: queue.local.append(job)
       }
+      if queue.isShort(maximum: maximum) { queue.threads.append(start()) }
     }
   }
 
   /// Drops what is queued and waits for what is being worked on.
   func stop() {
-    queue.change { queue in
-      queue = Queue(stops: true)
+    let threads = queue.change { queue in
+      defer { queue = Queue(stops: true) }
+      return queue.threads
     }
     for thread in threads { thread.join() }
   }

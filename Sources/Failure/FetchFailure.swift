@@ -15,6 +15,8 @@ public struct FetchFailure: Error, Sendable, Equatable {
   public var httpStatus: Int?
   /// Overrides the exit status of the category: the signal that ended an interrupted run.
   public var signal: Int32?
+  /// What else the exchange told, for whoever decides what is asked for next.
+  package var exchange = Exchange()
 
   public init(
     _ category: FailureCategory, _ message: String, hint: String? = nil, source: String? = nil,

@@ -11,6 +11,10 @@ public enum FetchEvent: Sendable {
   case blockRejected(FetchFailure, wasOnDisk: Bool)
   /// A source failed; the run goes on.
   case sourceFailed(FetchFailure)
+  /// Something is wrong about the publisher, or about all that this client is shown: raised once.
+  case alert(FailureCategory, message: String, evidence: String?)
+  /// The number of alerts about the origin that nobody has acknowledged: said once at the end.
+  case unacknowledgedAlerts(Int, origin: String)
   /// Something that the user should know.
   case note(String, hint: String?)
 

@@ -27,6 +27,11 @@ public struct PullRequest: Sendable {
   public var headers: [String] = []
   /// A file of certificates to trust instead of the system's.
   public var certificateFile: String?
+  /// The client certificate to show, by the name it was imported under; nil for the one that is for
+  /// the host of the URL, if there is one.
+  public var identity: String?
+  /// SHA-256 of public keys of the manifest's own server, in base64; it has to have one of them.
+  public var pins: [String] = []
   /// Seconds.
   public var connectTimeout = 10.0
   /// Seconds.
@@ -36,6 +41,8 @@ public struct PullRequest: Sendable {
   public var stallWindow = 20.0
   /// Seconds without a verified block after which the run ends.
   public var giveUpAfter = 600.0
+  /// Seconds that the newest sign of life of the publisher may be old; nil for any age.
+  public var maximumAge: Int64?
   /// Where this program keeps its own records; nil for the default of the environment.
   public var stateDirectory: String?
 

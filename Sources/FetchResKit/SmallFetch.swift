@@ -1,6 +1,7 @@
 import Download
 import Failure
 import Manifest
+import Storage
 import System
 import Transport
 
@@ -44,7 +45,7 @@ struct SmallFetch {
       if failure.exitCode == 3 {
         incidents += 1
         wait = RetryPolicy.jittered(
-          RetryPolicy.ladderWait(failures: incidents), random: .random(in: 0..<1))
+          RetryLadder.wait(failures: UInt32(incidents)), random: .random(in: 0..<1))
       } else {
         // A cache may be out of step: one more look, past it.
         refusals += 1

@@ -9,6 +9,13 @@ package enum Clocks {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
+  /// Seconds since the machine was started, those asleep included. It cannot be set.
+  package static func sinceBoot() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
   /// Seconds since 1970 on the local clock, which anyone may set.
   package static func wall() -> Int64 {
     var time = timespec()

@@ -6,6 +6,7 @@ final class CurlEasy {
   let handle: UnsafeMutableRawPointer
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
+  private var tls: TLSSetup?
 
   init() {
     guard let handle = curl_easy_init() else { fatalError("Transport: out of memory") }
@@ -43,7 +44,9 @@ final class CurlEasy {
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(policy.connectTimeout * 1_000))
     set(CURLOPT_USERAGENT, policy.userAgent)
     set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
-    if let file = policy.certificateFile { set(CURLOPT_CAINFO, file) }
+    let tls = TLSSetup(request, policy)
+    tls.apply(to: handle)
+    self.tls = tls
     if let range = request.range {
       set(CURLOPT_RANGE, "\(range.lowerBound)-\(range.upperBound - 1)")
     }
@@ -83,6 +86,7 @@ final class CurlEasy {
   func failure(_ code: CURLcode) -> FetchFailure? {
     let detail = String(cString: errorText)
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    if let failure = tls?.failure(code, String(text.prefix(200)), of: handle) { return failure }
     func failure(_ category: FailureCategory, _ what: String) -> FetchFailure {
       FetchFailure(category, "\(what): \(text.prefix(200))")
     }
@@ -93,11 +97,6 @@ final class CurlEasy {
     case CURLE_OPERATION_TIMEDOUT: return failure(.timeout, "no connection in time")
     case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR:
       return failure(.truncated, "the connection broke off")
-    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
-      CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
-      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ENGINE_NOTFOUND,
-      CURLE_USE_SSL_FAILED:
-      return failure(.tls, "no trusted TLS connection")
     // libcurl says so when a single header line outgrows its own bound.
     case CURLE_OUT_OF_MEMORY, CURLE_FILESIZE_EXCEEDED:
       return FetchFailure(.tooLarge, "a header line of the response is longer than allowed")

@@ -14,7 +14,8 @@ package final class CurlTransport: Transport {
     var cancels: [TransferID] = []
     var resumes = false
     var stops = false
-    var nextID: UInt64 = 0
+    /// What transfers that run then finish with.
+    var stopReason = FetchFailure(.interrupted, "the transport stopped")
   }
 
   /// Shared between threads for `curl_multi_wakeup` alone, which libcurl allows.
@@ -40,7 +41,7 @@ package final class CurlTransport: Transport {
         multi: multi.pointer, policy: policy,
         takeMail: {
           mailbox.look { mail in
-            defer { mail = Mailbox(stops: mail.stops, nextID: mail.nextID) }
+            defer { mail = Mailbox(stops: mail.stops) }
             return mail
           }
         }
@@ -53,8 +54,7 @@ package final class CurlTransport: Transport {
 
   package func start(_ request: Request, _ receiver: any ResponseReceiver) -> TransferID {
     let id = mailbox.look { mail in
-      let id = TransferID(number: mail.nextID)
-      mail.nextID += 1
+      let id = TransferID.next()
       mail.starts.append((id, request, receiver))
       return id
     }
@@ -72,14 +72,20 @@ package final class CurlTransport: Transport {
     curl_multi_wakeup(multi.pointer)
   }
 
-  package func stop() {
+  package func stop() { stop(nil) }
+
+  /// - Parameter reason: what transfers that run finish with; nil for `interrupted`.
+  package func stop(_ reason: FetchFailure?) {
     guard
       let running = thread.change({ thread in
         defer { thread = nil }
         return thread
       })
     else { return }
-    mailbox.look { $0.stops = true }
+    mailbox.look { mail in
+      mail.stops = true
+      if let reason { mail.stopReason = reason }
+    }
     curl_multi_wakeup(multi.pointer)
     running.join()
     curl_multi_cleanup(multi.pointer)
@@ -111,7 +117,10 @@ package final class CurlTransport: Transport {
         if mail.resumes || (limit != nil && wait == 0) {
           for transfer in transfers.values where transfer.isPaused { transfer.resume() }
         }
-        if mail.stops { break }
+        if mail.stops {
+          for id in transfers.keys { end(id, mail.stopReason) }
+          break
+        }
 
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
@@ -125,7 +134,6 @@ package final class CurlTransport: Transport {
         }
         curl_multi_poll(multi, nil, 0, pollTime, nil)
       }
-      for id in transfers.keys { end(id, FetchFailure(.interrupted, "the transport stopped")) }
       idle.removeAll()
     }
 

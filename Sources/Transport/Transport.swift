@@ -1,4 +1,5 @@
 import Failure
+import Synchronization
 
 /// One GET.
 package struct Request: Sendable {
@@ -11,10 +12,19 @@ package struct Request: Sendable {
   package var needsFreshConnection = false
   /// Whether a lot of bytes will come: worth a large buffer.
   package var isBulk = false
+  package var version = HTTPVersion.automatic
 
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
   }
+}
+
+/// Which version of HTTP a request goes over.
+package enum HTTPVersion: Sendable, Equatable {
+  /// HTTP/1.1 alone.
+  case http1
+  /// HTTP/2 over TLS where the server offers it, else HTTP/1.1.
+  case automatic
 }
 
 /// What a receiver makes of a piece of the body.
@@ -40,6 +50,13 @@ package protocol ResponseReceiver: AnyObject, Sendable {
 
 package struct TransferID: Sendable, Hashable {
   let number: UInt64
+
+  private static let count = Atomic<UInt64>(0)
+
+  /// One that no transfer of this process had before, whichever transport it runs on.
+  static func next() -> TransferID {
+    TransferID(number: count.add(1, ordering: .relaxed).newValue)
+  }
 }
 
 /// The way to the network.
@@ -62,6 +79,10 @@ package struct RequestPolicy: Sendable {
   package var credentialsOrigin: WebURL?
   /// A file of certificates to trust instead of the system's.
   package var certificateFile: String?
+  /// What is shown to `credentialsOrigin`, and to no other.
+  package var clientCertificate: ClientCertificate?
+  /// SHA-256 of public keys in base64; `credentialsOrigin` has to have one of them. Empty for any.
+  package var pins: [String] = []
   /// Seconds to a connection, TLS included.
   package var connectTimeout: Double = 10
   /// Seconds from the request to the first byte of its answer.

@@ -68,7 +68,8 @@ package struct WebURL: Sendable, Hashable {
 
   private var isDefaultPort: Bool { port == (scheme == "https" ? 443 : 80) }
 
-  private var authority: String { isDefaultPort ? host : "\(host):\(port)" }
+  /// The host, with its port unless that is the usual one.
+  var authority: String { isDefaultPort ? host : "\(host):\(port)" }
 
   /// The whole URL, secrets included: for libcurl alone.
   package var text: String {

@@ -11,8 +11,12 @@ import System
 /// `.` that is one.
 enum ChosenDirectory {
   static func open(_ arguments: ParsedArguments) throws(FetchFailure) -> ResourceDirectory {
+    try open(arguments.operands.first)
+  }
+
+  static func open(_ named: String?) throws(FetchFailure) -> ResourceDirectory {
     let fileSystem = RealFileSystem()
-    if let path = arguments.operands.first {
+    if let path = named {
       guard let directory = try ResourceDirectory(path, fileSystem) else {
         throw FetchFailure(.unavailable, "there is no directory \(path)")
       }

@@ -24,8 +24,13 @@ enum PullCommand {
       OptionSpec("--give-up-after", "TIME", "end after this long without a block; default 10m"),
       OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
       OptionSpec("--keep", "N", "keep N complete versions; default all"),
+      OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
       OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
+      OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have"),
+      OptionSpec("--identity", "NAME", "show this client certificate; see 'fetchres identity'"),
+      OptionSpec("--password-file", "FILE", "where the password of the identity is"),
+      OptionSpec("--password-fd", "N", "read it from this descriptor"),
       OptionSpec("--state-dir", "DIR", "where own records are kept"),
       OptionSpec("--json", "one JSON object a line on standard output"),
       OptionSpec("--quiet", letter: "-q", "say nothing but errors"),
@@ -47,7 +52,10 @@ enum PullCommand {
         throw FetchFailure(.usage, "-o - and --json both want standard output")
       }
       _ = Signals { interruption.raise($0) }
-      let session = PullSession(request, interruption: interruption) { view.show($0) }
+      let session = PullSession(
+        request, interruption: interruption,
+        passwords: try PasswordOptions.source(arguments, interruption)
+      ) { view.show($0) }
       let result = try session.run()
       view.complete(result)
       return 0
@@ -61,7 +69,7 @@ enum PullCommand {
     var request = PullRequest(url: arguments.operands[0])
     request.directory = arguments.value("-d")
     request.output = arguments.value("-o")
-    for key in arguments.all("--key") { request.keys += try texts(key, "--key") }
+    for key in arguments.all("--key") { request.keys += try FileArgument.texts(key, "--key") }
     request.origin = arguments.value("--origin")
     request.reuse = arguments.all("--reuse")
     request.offline = arguments.has("--offline")
@@ -96,12 +104,15 @@ enum PullCommand {
     for header in arguments.all("--header") { request.headers += try headers(header) }
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
+    request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }
+    request.identity = arguments.value("--identity")
+    request.pins = arguments.all("--pin-sha256")
     request.stateDirectory = arguments.value("--state-dir")
     return request
   }
 
   private static func headers(_ given: String) throws(FetchFailure) -> [String] {
-    let headers = try texts(given, "--header")
+    let headers = try FileArgument.texts(given, "--header")
     for header in headers {
       guard let colon = header.firstIndex(of: ":"), colon != header.startIndex,
         header.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
@@ -120,24 +131,6 @@ enum PullCommand {
     let name = header.prefix { $0 != ":" }.lowercased()
     return ["authorization", "cookie", "proxy-authorization"].contains(name)
       || name.contains("token") || name.contains("key") || name.contains("secret")
-  }
-
-  /// The text itself, or the non-empty lines of the file behind an `@`.
-  private static func texts(_ given: String, _ option: String) throws(FetchFailure) -> [String] {
-    guard given.hasPrefix("@") else { return [given] }
-    let path = String(given.dropFirst())
-    let bytes = try doing("cannot read \(path) for \(option)") { () throws(SystemError) in
-      try RealFileSystem().openFile(path).readAll(path, limit: 65_536)
-    }
-    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-      .map { trimmed($0) }.filter { !$0.isEmpty }
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    var text = text
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
   }
 
   private static func checkReadable(_ path: String) throws(FetchFailure) {

@@ -15,9 +15,13 @@ enum Talk {
   static func note(_ message: String) { line(message) }
 
   static func line(_ text: String) {
-    // Text may quote a server: control characters would speak to the terminal, and others turn the
-    // line round or break it.
-    let clean = String(
+    try? Terminal.standardError.write("fetchres: \(clean(text))\n")
+  }
+
+  /// Text may quote a server or a certificate: control characters would speak to the terminal, and
+  /// others turn the line round or break it.
+  static func clean(_ text: String) -> String {
+    String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
           switch scalar.properties.generalCategory {
@@ -25,7 +29,6 @@ enum Talk {
           default: scalar
           }
         }))
-    try? Terminal.standardError.write("fetchres: \(clean)\n")
   }
 }
 
@@ -47,6 +50,11 @@ struct JSONLine {
 
   mutating func add(_ name: String, _ value: Bool) {
     members.append("\(Self.quoted(name)):\(value)")
+  }
+
+  mutating func add(_ name: String, _ values: [String]) {
+    members.append(
+      "\(Self.quoted(name)):[\(values.map { Self.quoted($0) }.joined(separator: ","))]")
   }
 
   mutating func add(_ name: String, _ values: [JSONLine]) {

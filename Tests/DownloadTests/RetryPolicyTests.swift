@@ -2,19 +2,6 @@ import Download
 import Testing
 
 @Suite struct RetryPolicyTests {
-  @Test func `the ladder is fixed`() {
-    let hour = 3_600.0
-    let waits = (0...16).map { RetryPolicy.ladderWait(failures: $0) }
-    #expect(
-      waits == [
-        0, 0, 0, 5, 15, 60, 300, 900, hour, 3 * hour, 6 * hour, 12 * hour, 24 * hour, 48 * hour,
-        96 * hour, 168 * hour, 168 * hour,
-      ])
-    #expect(RetryPolicy.ladderWait(failures: 1_000) == 168 * hour)
-    #expect(RetryPolicy.ladderWait(failures: .max) == 168 * hour)
-    #expect(RetryPolicy.ladderWait(failures: -1) == 0)
-  }
-
   @Test func `a block waits little, more each time, and never long`() {
     let waits = (1...50).map { RetryPolicy.blockWait(attempts: $0) }
     #expect(waits[0] == 0)
