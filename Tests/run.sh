@@ -19,7 +19,7 @@ give_up() {
 command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
-packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 curl)
+packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
@@ -92,11 +92,11 @@ make_certificates() {
   }
 }
 
-# Three ports that were free a moment ago.
+# Ports that were free a moment ago.
 free_ports() {
   python3 - <<'PYTHON'
 import socket
-sockets = [socket.socket() for _ in range(3)]
+sockets = [socket.socket() for _ in range(6)]
 for one in sockets:
     one.bind(("127.0.0.1", 0))
 print(*[one.getsockname()[1] for one in sockets])
@@ -115,7 +115,9 @@ error_log $scratch/error.log;
 events { worker_connections 512; }
 http {
   log_format targets '\$request_method \$status \$request_uri';
+  log_format connections '\$connection \$server_protocol \$status \$request_uri';
   access_log $scratch/access.log targets;
+  access_log $scratch/connections.log connections;
   sendfile on;
   keepalive_requests 100000;
   types { }
@@ -134,15 +136,20 @@ http {
     location /downgrade/ { rewrite ^/downgrade/(.*)\$ http://127.0.0.1:$1/\$1 redirect; }
   }
   server { listen 127.0.0.1:$3; max_ranges 0; }
+  ssl_certificate $scratch/tls/server.pem;
+  ssl_certificate_key $scratch/tls/server.key;
+  server { listen 127.0.0.1:$4 ssl http2; }
+  server { listen 127.0.0.1:$5 ssl http2; keepalive_requests 3; }
+  server { listen 127.0.0.1:$6 ssl http2; http2_max_concurrent_streams 1; }
 }
 NGINX
 }
 
 start_nginx() {
-  local attempt plain tls norange
+  local attempt plain tls norange http2 short narrow
   for attempt in 1 2 3; do
-    read -r plain tls norange < <(free_ports)
-    write_configuration "$plain" "$tls" "$norange"
+    read -r plain tls norange http2 short narrow < <(free_ports)
+    write_configuration "$plain" "$tls" "$norange" "$http2" "$short" "$narrow"
     nginx -c "$scratch/nginx.conf" -p "$scratch" </dev/null 2>"$scratch/nginx.out" &
     nginx_pid=$!
     # Until it answers; a port that was taken meanwhile ends it, and others are tried.
@@ -151,6 +158,9 @@ start_nginx() {
       export FETCHRES_NGINX_URL=http://127.0.0.1:$plain
       export FETCHRES_NGINX_TLS_URL=https://127.0.0.1:$tls
       export FETCHRES_NGINX_NORANGE_URL=http://127.0.0.1:$norange
+      export FETCHRES_NGINX_HTTP2_URL=https://127.0.0.1:$http2
+      export FETCHRES_NGINX_HTTP2_SHORT_URL=https://127.0.0.1:$short
+      export FETCHRES_NGINX_HTTP2_NARROW_URL=https://127.0.0.1:$narrow
       return
     fi
     kill "$nginx_pid" 2>/dev/null || true

@@ -22,7 +22,7 @@ extension Scheduler {
   }
 
   mutating func nextSpan(now: Double) -> Span? {
-    guard active.count < allowed else { return nil }
+    guard occupied(now: now) < allowed, active.count < governor.maximum else { return nil }
     let ready = readySources(now: now)
     for source in ready where sources[source].knowsRanges {
       guard let blocks = nextBlocks(of: source, now: now) else { continue }
@@ -48,24 +48,31 @@ extension Scheduler {
 
   /// The sources that may be asked now, the one first that is likely to do best with one request more.
   private func readySources(now: Double) -> [SourceID] {
-    let unproven = active.values.count { sources[$0.span.source].rate == nil }
-    let isAnyProven = sources.indices.contains {
-      sources[$0].rate != nil && sources[$0].mayBeAsked(now: now)
-    }
+    let unproven = active.values.count { !sources[$0.span.source].isProven }
+    let isAnyProven = isSomebodyProven(now: now)
     let ready = sources.indices.filter { source in
       let health = sources[source]
       guard isUsable(source, now: now), health.mayBeAsked(now: now) else { return false }
       let count = activeCount(source)
       guard count < (health.isOnProbation ? 1 : health.limit) else { return false }
       // Those who have shown nothing yet do not take the connections from those who have.
-      return health.rate != nil || !isAnyProven || unproven < max(1, allowed / 4)
+      return health.isProven || !isAnyProven || unproven < max(1, allowed / 4)
     }
     func promise(_ source: SourceID) -> Double {
-      let count = activeCount(source)
-      guard let rate = sources[source].rate else { return count == 0 ? .infinity : 0 }
-      return rate / Double(count + 1)
+      let (health, count) = (sources[source], activeCount(source))
+      // Whoever has not been tried is, one request each; whoever has failed comes last.
+      if !health.isProven, health.lastFailure != nil { return -Double(1 + count) }
+      if !health.isProven { return count == 0 ? .infinity : 0 }
+      return (health.rate ?? 0) / Double(count + 1)
     }
     return ready.sorted { (promise($1), $0) < (promise($0), $1) }
+  }
+
+  /// Whether a source that has given something right can be asked now.
+  private func isSomebodyProven(now: Double) -> Bool {
+    sources.indices.contains {
+      sources[$0].isProven && isUsable($0, now: now) && sources[$0].mayBeAsked(now: now)
+    }
   }
 
   private func rangesComeSoon(now: Double) -> Bool {
@@ -140,6 +147,43 @@ extension Scheduler {
       start = run.upperBound
     }
     return nil
+  }
+
+  // MARK: Silent probes
+
+  /// After so many seconds of silence the first request to a source is no reason not to ask another,
+  /// and after so many more it makes room for one that has shown what it can do.
+  static let quietProbe = 0.5
+  static let silentProbe = 3.0
+  /// For so many seconds such a source is not asked again.
+  static let asidePause = 15.0
+
+  /// The requests that count against the number of those allowed.
+  func occupied(now: Double) -> Int {
+    active.values.count { !isProbe($0) || now - $0.start < Self.quietProbe }
+  }
+
+  /// Whether it is a first request, where there are other sources, that has brought nothing yet.
+  private func isProbe(_ state: ActiveSpan) -> Bool {
+    state.received == state.span.blocks.lowerBound && !sources[state.span.source].isProven
+      && !state.isCancelled && sources.count { $0.isLeft } > 1
+  }
+
+  mutating func setSilentProbesAside(now: Double) {
+    guard isSomebodyProven(now: now), !missing.isEmpty, active.count >= governor.allowed else {
+      return
+    }
+    for (id, state) in active where isProbe(state) && now - state.start >= Self.silentProbe {
+      sources[state.span.source].setAside(until: now + Self.asidePause)
+      cancel(id)
+    }
+  }
+
+  /// When a probe will have been silent for long enough to matter.
+  var probesChangeAt: Double {
+    active.values.filter { isProbe($0) }.flatMap {
+      [$0.start + Self.quietProbe, $0.start + Self.silentProbe]
+    }.filter { $0 > lookedAt }.min() ?? .infinity
   }
 
   // MARK: Slow spans

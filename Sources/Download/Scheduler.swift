@@ -46,7 +46,7 @@ package struct Scheduler: Sendable {
   var meter: RateMeter
   var failure: FetchFailure?
   /// When ``next(now:)`` looked last, and whether anything happened since.
-  private var lookedAt: Double
+  private(set) var lookedAt: Double
   var hasChanged = true
 
   /// Holds all but the very first request back, until it is known what does not have to be fetched.
@@ -118,6 +118,9 @@ package struct Scheduler: Sendable {
 
   package var verdict: Verdict {
     if let failure { return .failed(failure) }
+    #if FETCHRES_MUTANTS
+      if Mutant.earlyMarker.isChosen, done.count + 1 == layout.count { return .done }
+    #endif
     return done.count == layout.count ? .done : .running
   }
 
@@ -136,6 +139,8 @@ package struct Scheduler: Sendable {
 
   package var activeSpans: Int { active.count }
 
+  package var activeSpanIDs: [Span.ID] { active.keys.sorted() }
+
   /// The name of the source that a span was asked of.
   package func name(of span: Span.ID) -> String {
     started[span].map { sources[$0.source].name } ?? ""
@@ -149,8 +154,8 @@ package struct Scheduler: Sendable {
   /// When ``next(now:)`` may have something new without any event; nil for never.
   package var wakeAt: Double? {
     guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
-    let end = max(lastProgress, lastArrival) + policy.giveUpAfter
-    guard active.count < allowed else { return end }
+    let end = min(max(lastProgress, lastArrival) + policy.giveUpAfter, probesChangeAt)
+    guard occupied(now: lookedAt) < allowed else { return end }
     if missing.isEmpty { return canHedge ? min(end, lookedAt + Self.hedgeInterval) : end }
     let times = sources.filter(\.isLeft).map(\.notBefore).filter { hasChanged || $0 > lookedAt }
     return min(end, times.min() ?? end)
@@ -163,6 +168,7 @@ package struct Scheduler: Sendable {
     guard failure == nil else { return takePending() + cancelAll() }
     if !missing.isEmpty || !active.isEmpty {
       endIfSilent(now: now)
+      setSilentProbesAside(now: now)
       while failure == nil, let span = nextSpan(now: now) {
         pending.append(.start(span))
       }

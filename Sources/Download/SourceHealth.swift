@@ -110,6 +110,9 @@ package struct SourceHealth: Sendable {
   /// It has failed and not yet shown that it is well again: it gets one request at a time.
   var isOnProbation: Bool { failures > 0 || strikes > 0 }
 
+  /// Whether it has given something right in this run, and nothing is held against it since.
+  var isProven: Bool { verifiedBytes > 0 && !isOnProbation }
+
   /// Whether it failed in this run, and only in ways that may pass.
   var failedInPassing: Bool { lastFailure != nil && lastRefusal == nil }
 
@@ -213,6 +216,9 @@ package struct SourceHealth: Sendable {
     let isFinal = [401, 403].contains(failure.httpStatus) && !failure.exchange.wasRedirected
     if isFinal || strikes >= limit { end = failure }
   }
+
+  /// Others are better for now; that is no failure.
+  mutating func setAside(until time: Double) { notBefore = max(notBefore, time) }
 
   /// Wrong bytes under a right head, on a connection opened after the lie before.
   mutating func lie() { lies += 1 }

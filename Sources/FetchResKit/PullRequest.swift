@@ -10,6 +10,11 @@ public struct PullRequest: Sendable {
   public var keys: [String] = []
   /// The origin that is expected; nil to find it out from the keys, the directory or the state.
   public var origin: String?
+  /// Further places that have the same site: http or https URLs. They get no header lines, and need
+  /// not be trusted more than any other.
+  public var mirrors: [String] = []
+  /// Gives each source one attempt at once, however long it was to be left alone after failures.
+  public var asksAtOnce = false
   /// Local files that may hold blocks of the resource.
   public var reuse: [String] = []
   /// Uses the disk alone.

@@ -103,10 +103,29 @@ package struct PullSession {
     limits.connections = request.connections
     limits.memory = request.memory
     limits.retry.giveUpAfter = request.giveUpAfter
+    #if FETCHRES_MUTANTS
+      if Mutant.neverGiveUp.isChosen {
+        limits.retry.giveUpAfter = .infinity
+        limits.retry.attemptsPerBlock = .max
+      }
+    #endif
     return limits
   }
 
   // MARK: Online
+
+  /// The base, the user's mirrors, and those that the newest verified manifest names: one that is
+  /// kept, so that a base that is gone does not lose everyone.
+  private func sources(
+    _ site: SiteURL, _ expected: ExpectedOrigin, _ state: StateDirectory
+  ) throws(FetchFailure) -> SourceList {
+    let sources = SourceList(site, records: state.sources, asksAtOnce: request.asksAtOnce)
+    for mirror in request.mirrors { sources.add(try WebURL.mirror(mirror)) }
+    if let kept = try state.log(of: expected.origin).load().newest {
+      sources.add(mirrorsOf: kept.manifest)
+    }
+    return sources
+  }
 
   private func run(
     _ site: SiteURL, _ path: String, _ expected: ExpectedOrigin, _ state: StateDirectory,
@@ -116,12 +135,8 @@ package struct PullSession {
     let existing = try ResourceDirectory(path, fileSystem)
     let early = try existing?.origin() == nil ? nil : existing?.lock()
 
-    let monitor = try monitor(
-      expected, site, state,
-      sources: [
-        LogSource(
-          site.base, manifestName: site.manifestName, transport: transport, interruption)
-      ])
+    let sources = try sources(site, expected, state)
+    let monitor = try monitor(expected, site, state, sources: sources, transport)
     var expected = expected
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
       let verdict = try monitor.run()
@@ -131,6 +146,7 @@ package struct PullSession {
     }
     let newest = try ask()
     try newest.checkExpiry(now: now())
+    sources.add(mirrorsOf: newest.manifest)
     let manifest = newest.manifest
     report(
       .manifest(
@@ -156,7 +172,7 @@ package struct PullSession {
     let isOlder = chosen.manifest.version != manifest.version
     do throws(FetchFailure) {
       return try complete(
-        chosen, newest: newest, in: directory, lock, site, transport, ask: ask)
+        chosen, newest: newest, in: directory, lock, site, sources, transport, ask: ask)
     } catch {
       guard isOlder, error.category == .httpStatus, [404, 410].contains(error.httpStatus) else {
         throw error
@@ -171,13 +187,13 @@ package struct PullSession {
   /// Fetches what is missing of `chosen` and makes it available.
   private func complete(
     _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
-    _ lock: DirectoryLock, _ site: SiteURL, _ transport: any Transport,
+    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList, _ transport: any Transport,
     ask: () throws(FetchFailure) -> AcceptedManifest
   ) throws(FetchFailure) -> PullResult {
     let manifest = chosen.manifest
     try directory.takeBack(manifest, lock)
     let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
-    let work = try download(resource, in: directory, base: site.base, transport)
+    let work = try download(resource, in: directory, sources, transport)
 
     // Expiry is judged again before the marker, never in between.
     var final = chosen
@@ -204,7 +220,7 @@ package struct PullSession {
   }
 
   private func download(
-    _ resource: PartialResource, in directory: ResourceDirectory, base: WebURL,
+    _ resource: PartialResource, in directory: ResourceDirectory, _ sources: SourceList,
     _ transport: any Transport
   ) throws(FetchFailure) -> Work {
     let manifest = resource.manifest
@@ -214,7 +230,7 @@ package struct PullSession {
     var last = DownloadProgress()
     let downloader = try Downloader(
       resource, transport: transport,
-      sources: [DownloadSource(base, SourceSeed(name: base.shown))], limits: limits,
+      sources: sources.downloadSources(), limits: limits,
       reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
     ) { event in
       switch event {
@@ -224,15 +240,16 @@ package struct PullSession {
           .progress(
             FetchEvent.Progress(
               total: progress.total, verified: progress.verified, resumed: progress.resumed,
-              reused: progress.reused, rate: progress.rate)))
+              reused: progress.reused, rate: progress.rate, sources: progress.sources)))
       case .blockRejected(let failure, let wasOnDisk):
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
         report(.sourceFailed(failure))
-      case .record:
-        break
+      case .record(let source, let record):
+        sources.keep(record, of: source)
       }
     }
+    defer { report(.sources(downloader.reports.map { FetchEvent.Source($0) })) }
     try downloader.run(interruption)
     return Work(
       fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)

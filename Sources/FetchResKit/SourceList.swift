@@ -79,11 +79,10 @@ final class SourceList: Sendable {
     }
   }
 
-  /// Counts what came of asking a source for a small file.
+  /// Counts a failure of a source to give a small file.
   ///
   /// - Parameter epoch: that of the source when it was asked.
-  func count(_ failure: FetchFailure?, _ source: Int, epoch: Int) {
-    guard let failure else { return }
+  func count(_ failure: FetchFailure, _ source: Int, epoch: Int) {
     let record = state.look { state -> SourceRecord? in
       state.health[source].note(failure)
       guard failure.exitCode == 3, !failure.exchange.wasUnprocessed else { return nil }
@@ -105,11 +104,11 @@ final class SourceList: Sendable {
     return state.look { $0.bases[source] }.appending(SitePaths.urlPath(path))
   }
 
-  /// Seconds until some source may be asked again.
-  var wait: Double {
+  /// Seconds until one of those may be asked again.
+  func wait(for sources: [Int]) -> Double {
     let now = Clocks.monotonic()
     return state.look { state in
-      max(0, (state.health.filter(\.isLeft).map(\.notBefore).min() ?? now) - now)
+      max(0, (sources.map { state.health[$0].notBefore }.min() ?? now) - now)
     }
   }
 

@@ -51,6 +51,9 @@ struct StateDirectory: Sendable {
     }
   }
 
+  /// What is kept of sources that failed.
+  var sources: RetryRecords { RetryRecords(Path.join(path, "sources"), fileSystem) }
+
   var trust: TrustStore { TrustStore(below: path, fileSystem) }
 
   /// What is remembered of a base URL.

@@ -12,6 +12,8 @@ final class CurlTransfer {
 
   private var head: ResponseHead?
   private var isHeadDelivered = false
+  /// Whether anything came that answers the request.
+  private var hasAnswer = false
   private var redirects = 0
   /// Bytes of the body of a redirect.
   private var ignored = 0
@@ -39,6 +41,7 @@ final class CurlTransfer {
 
   private func prepare() {
     head = nil
+    hasAnswer = false
     ignored = 0
     easy.prepare(request, policy, context: Unmanaged.passUnretained(self).toOpaque())
   }
@@ -47,6 +50,7 @@ final class CurlTransfer {
 
   /// Takes a header line; the number of bytes taken, or 0 to end the transfer.
   func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
+    hasAnswer = true
     watch.receive(bytes.count, now: Clocks.monotonic())
     // Latin-1 and worse may stand in a header; such bytes become replacement characters.
     var line = Substring(String(decoding: bytes, as: UTF8.self))
@@ -121,7 +125,7 @@ final class CurlTransfer {
         return false
       } catch { refusal = error }
     }
-    finish(refusal ?? easy.failure(code) ?? missingHead)
+    finish(refusal ?? easy.failure(code) ?? missingHead, refusal == nil ? code : CURLE_OK)
     return true
   }
 
@@ -129,8 +133,18 @@ final class CurlTransfer {
     isHeadDelivered ? nil : FetchFailure(.truncated, "the answer is no HTTP response")
   }
 
-  func finish(_ failure: FetchFailure?) {
-    receiver.finish(failure?.from(request.url.shown))
+  /// - Parameter code: libcurl's result, where the failure is its own.
+  func finish(_ failure: FetchFailure?, _ code: CURLcode = CURLE_OK) {
+    guard var failure = failure?.from(request.url.shown) else { return receiver.finish(nil) }
+    failure.exchange = easy.exchange(code, request, hasAnswer: hasAnswer)
+    if let head { add(head, to: &failure.exchange) }
+    receiver.finish(failure)
+  }
+
+  private func add(_ head: ResponseHead, to exchange: inout Exchange) {
+    if request.version == .http1, request.url.scheme == "https", [426, 505].contains(head.status) {
+      exchange.needsHTTP2 = true
+    }
   }
 
   private func follow(_ head: ResponseHead) throws(FetchFailure) {

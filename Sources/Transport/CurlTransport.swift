@@ -34,7 +34,7 @@ package final class CurlTransport: Transport {
     let multi = MultiHandle()
     self.multi = multi
     _ = fetchres_curl_multi_set_long(
-      multi.pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+      multi.pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     thread = Monitor(nil)
     let loop = WorkThread("curl") { [policy, mailbox] in
       Loop(

@@ -17,6 +17,9 @@ package struct Request: Sendable {
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
   }
+
+  /// HTTP/2 without TLS would have to be known of beforehand.
+  var mayUseHTTP2: Bool { version == .automatic && url.scheme == "https" }
 }
 
 /// Which version of HTTP a request goes over.

@@ -14,7 +14,7 @@ enum DrillCommand {
       OptionSpec("--seed", "N", "what is drawn follows from it; default: another one each time"),
       OptionSpec("--kill", "kill pulls at random moments and run them again"),
       OptionSpec("--tamper", "spoil what a pull left behind before the next one"),
-      OptionSpec("--jobs", "N", "so many runs at a time; default two for each processor"),
+      OptionSpec("--jobs", "N", "so many runs at a time; default four for each processor"),
       OptionSpec("--report", "FILE", "write what was found there, as JSON"),
       OptionSpec("--html", "FILE", "write it there as one page, with a timeline of failing runs"),
     ],

@@ -13,6 +13,7 @@ enum PullCommand {
       OptionSpec("-o", "FILE", "put a copy there; - streams it to standard output"),
       OptionSpec("--key", "VKEY", repeats: true, "public key to trust; @FILE reads it"),
       OptionSpec("--origin", "NAME", "the origin that is expected"),
+      OptionSpec("--mirror", "URL", repeats: true, "ask this place too"),
       OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
       OptionSpec("--connections", "N", "at most N at a time; default 8"),
@@ -22,6 +23,7 @@ enum PullCommand {
       OptionSpec("--first-byte-timeout", "TIME", "default 30s"),
       OptionSpec("--stall", "RATE/TIME", "give a transfer up below this; default 1K/20s"),
       OptionSpec("--give-up-after", "TIME", "end after this long without a block; default 10m"),
+      OptionSpec("--retry-now", "ask at once those who failed before"),
       OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
       OptionSpec("--keep", "N", "keep N complete versions; default all"),
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
@@ -71,6 +73,11 @@ enum PullCommand {
     request.output = arguments.value("-o")
     for key in arguments.all("--key") { request.keys += try FileArgument.texts(key, "--key") }
     request.origin = arguments.value("--origin")
+    request.mirrors = arguments.all("--mirror")
+    // Somebody who types it wants to see it tried.
+    request.asksAtOnce =
+      arguments.has("--retry-now")
+      || Terminal.isTerminal(Terminal.standardInput) && Terminal.isTerminal(Terminal.standardError)
     request.reuse = arguments.all("--reuse")
     request.offline = arguments.has("--offline")
     if let value = try arguments.parse("--connections", "number", Quantities.count) {

@@ -14,7 +14,7 @@ enum DrawnPlan {
     let faults = Fault.allCases.filter {
       !$0.facts.arguments.contains(.from) || alternatives[$0] != nil
     }
-    for _ in 0..<draw.number(1...3) {
+    for _ in 0..<draw.number(1...4) {
       lines.append(rule(draw.one(of: faults), &draw, alternatives))
     }
     return lines.map { $0 + "\n" }.joined()
@@ -26,8 +26,8 @@ enum DrawnPlan {
     var words = [fault.rawValue]
     if let directory = alternatives[fault] { words.append("from=\(directory)") }
     if fault == .steady { words.append("rate=256K") }
-    switch draw.below(6) {
-    case 0: break
+    switch draw.below(7) {
+    case 0, 6: break
     case 1: words.append("first \(draw.number(1...5))")
     case 2: words.append("every \(draw.number(2...6))")
     case 3: words.append("chance \(draw.number(5...50))%")

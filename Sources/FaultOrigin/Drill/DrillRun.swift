@@ -214,8 +214,9 @@ struct DrillRun {
       return found
     case .exited(let code):
       var right = faults.reduce(into: Set<Int32>()) { $0.formUnion($1.facts.exits) }
-      // A client that was shown a fork first believes it first, and has to say so ever after.
-      if record.hasSeen(.forkedLog) || record.hasSeen(.longerFork) { right.insert(5) }
+      // Who was shown another history of the publisher's first believes it first, and has to say ever
+      // after that there are two.
+      if Self.secondHistories.contains(where: record.hasSeen) { right.insert(5) }
       if right.contains(code) { return [] }
       return [
         Violation(
@@ -226,6 +227,10 @@ struct DrillRun {
       ]
     }
   }
+
+  private static let secondHistories: [Fault] = [
+    .forkedLog, .longerFork, .unloggedManifest, .reusedVersion,
+  ]
 
   /// Whether a pull that ends well has the newest version: an origin may have shown it an older one.
   private func isNewestExpected(_ faults: Set<Fault>) -> Bool {

@@ -35,7 +35,8 @@ package struct DrillSettings: Sendable {
     self.resource = resource
     self.executable = executable
     self.scratch = scratch
-    jobs = 2 * WorkThread.processorCount
+    // Most of a run is waiting.
+    jobs = 4 * WorkThread.processorCount
   }
 
   /// The seed of a run of its own, by which it can be repeated as the first of a drill.
@@ -46,16 +47,15 @@ package struct DrillSettings: Sendable {
 
 /// What every pull of a drill is told, and what it may take. Seconds and bytes.
 enum DrillLimits {
-  static let giveUpAfter = 2.0
-  static let stallWindow = 1.0
-  static let firstByteTimeout = 1.0
-  static let connectTimeout = 1.0
+  static let giveUpAfter = 4.0
+  static let stallWindow = 2.0
+  static let firstByteTimeout = 2.0
   /// What a busy machine may add to a run.
   static let patience = 20.0
 
   static let arguments = [
-    "--give-up-after", "2", "--stall", "1K/1", "--first-byte-timeout", "1", "--connect-timeout",
-    "1",
+    "--give-up-after", "4", "--stall", "1K/2", "--first-byte-timeout", "2", "--connect-timeout",
+    "2",
   ]
 
   /// The longest that a pull may take: its patience for the manifest, the transfer itself, and its

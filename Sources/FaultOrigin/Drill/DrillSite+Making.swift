@@ -140,6 +140,9 @@ enum DrillEnvironment {
     for name in ["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = ThisProcess.environment(name) { variables.append("\(name)=\(value)") }
     }
+    #if FETCHRES_MUTANTS
+      if let chosen = Mutant.chosen { variables.append("\(Mutant.variable)=\(chosen.rawValue)") }
+    #endif
     return variables
   }
 }
