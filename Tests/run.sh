@@ -185,6 +185,12 @@ verdict=0
 # What has begun is left out, so that the end of a long log says what failed.
 swift test "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
 
+# Seeds, past failures, and a little further; a long run is one of Tests/fuzz.sh alone.
+if [ $# -eq 0 ]; then
+  say "fuzzing every target for 20 seconds"
+  Tests/fuzz.sh 20 || verdict=$?
+fi
+
 # The memory bound is one of the static build, and so is the answer to --version.
 if [ $# -eq 0 ]; then
   say "checking the memory bound on the static build"
