@@ -22,6 +22,8 @@ package final class Downloader {
   let pool: BufferPool
   let arrived = ArrivedBytes()
   var transfers: [Span.ID: TransferID] = [:]
+  /// How many buffers were set aside for a span that is under way.
+  var reservations: [Span.ID: Int] = [:]
   /// Spans that need more memory at once than was free.
   var waiting: [Span] = []
   /// Buffers whose tiles are not authenticated yet: held, unwritten.
@@ -175,9 +177,13 @@ package final class Downloader {
     if !span.isWhole { tiles.want(span.blocks) }
     var reserved: [PooledBuffer] = []
     if span.usesHTTP2, !span.isWhole {
+      // What libcurl takes in while such a stream is paused comes on top: a third leaves room for it.
       let count = SpanReceiver.buffersNeeded(span, layout: layout, pool: pool)
-      guard let buffers = pool.take(count) else { return waiting.append(span) }
+      let others = reservations.values.reduce(0, +)
+      guard others == 0 || others + count <= pool.capacity / 3, let buffers = pool.take(count)
+      else { return waiting.append(span) }
       reserved = buffers
+      reservations[span.id] = count
     }
     let mailbox = mailbox
     let receiver = SpanReceiver(
