@@ -16,6 +16,7 @@ struct DrillRun {
   private let traffic: StepTraffic
   private var checker: Checker
   private var record: RunRecord
+  private var hasHonestMirror = false
   private var start = Clocks.monotonic()
 
   /// - Parameter directory: one of its own, which does not exist yet.
@@ -39,6 +40,7 @@ struct DrillRun {
   /// - Throws: what keeps the drill itself from working.
   mutating func run() throws(FetchFailure) -> RunRecord {
     let plan = try makePlan()
+    hasHonestMirror = plan.hasHonestMirror
     try doing("cannot make \(directory)") { () throws(SystemError) in
       try PlainDisk.makeDirectory(directory)
       try PlainDisk.write(
@@ -54,13 +56,16 @@ struct DrillRun {
     let server = try FaultServer(site: site.path, serving) { traffic.hear($0) }
     defer { server.stop() }
 
-    let pulls = draw.number(1...(settings.kills || settings.tampers ? 4 : 2))
-    for number in 1...pulls {
+    // A plan that somebody wrote may tell a long story; a drawn one has said all it can soon.
+    let pulls =
+      settings.plans.isEmpty
+      ? draw.number(1...(settings.kills || settings.tampers ? 4 : 2)) : 8
+    for _ in 1...pulls {
       guard interruption.signal == nil else { return record }
       let kill = settings.kills && draw.chance(0.7) ? Kill(&draw, size: site.newest.size) : nil
       try pullAndJudge(server, kill, isHonest: false)
-      if checker.isComplete, number > 1, !settings.tampers { break }
       if settings.tampers, draw.chance(0.7) { tamper() }
+      if checker.isComplete, draw.chance(0.5) { break }
     }
     // Whatever happened, an honest origin is enough now.
     server.change(plan.honest)
@@ -78,7 +83,7 @@ struct DrillRun {
       let named = settings.plans[index % settings.plans.count]
       record.plan = named.plan.rules.map(\.text)
       record.note(0, "plan \(named.name)")
-      return named.plan
+      return named.plan.completed(with: site.alternatives)
     }
     let text = DrawnPlan.text(
       &draw, size: site.newest.size, alternatives: site.alternatives)
@@ -240,12 +245,14 @@ struct DrillRun {
 
   /// The exit statuses other than 0 that are right after what was done to a pull.
   private func rightExits(_ step: DrillStep) -> Set<Int32> {
-    var right = step.traffic.faults.reduce(into: Set<Int32>()) {
-      $0.formUnion($1.fault.facts.exits)
+    var right: Set<Int32> = []
+    // No source can stop a pull that another one could finish.
+    if !hasHonestMirror {
+      for record in step.traffic.faults { right.formUnion(record.fault.facts.exits) }
     }
-    // Who was shown another history of the publisher's first believes it first, and has to say ever
-    // after that there are two.
-    if Self.secondHistories.contains(where: record.hasSeen) { right.insert(5) }
+    // Who was shown another history of the publisher's has to say ever after that there are two.
+    let isTold = step.traffic.faults.contains { Self.secondHistories.contains($0.fault) }
+    if isTold || Self.secondHistories.contains(where: record.hasSeen) { right.insert(5) }
     return right
   }
 

@@ -61,7 +61,9 @@ enum Tampering: String, CaseIterable, Sendable {
       }
     }
     guard !kinds.isEmpty else { return nil }
-    let kind = draw.one(of: kinds)
+    // What damages bytes that count as verified is tried more often.
+    let grave = kinds.filter { [.flippedBlock, .noiseInBlocks, .droppedData].contains($0) }
+    let kind = draw.one(of: !grave.isEmpty && draw.chance(0.3) ? grave : kinds)
     let isDone: Bool
     switch kind.place {
     case .work:
