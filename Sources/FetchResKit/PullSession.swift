@@ -172,7 +172,7 @@ package struct PullSession {
     let isOlder = chosen.manifest.version != manifest.version
     do throws(FetchFailure) {
       return try complete(
-        chosen, newest: newest, in: directory, lock, site, sources, transport, ask: ask)
+        chosen, newest: newest, in: directory, lock, site, sources, state, transport, ask: ask)
     } catch {
       guard isOlder, error.category == .httpStatus, [404, 410].contains(error.httpStatus) else {
         throw error
@@ -187,13 +187,14 @@ package struct PullSession {
   /// Fetches what is missing of `chosen` and makes it available.
   private func complete(
     _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
-    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList, _ transport: any Transport,
+    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList,
+    _ state: StateDirectory, _ transport: any Transport,
     ask: () throws(FetchFailure) -> AcceptedManifest
   ) throws(FetchFailure) -> PullResult {
     let manifest = chosen.manifest
     try directory.takeBack(manifest, lock)
     let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
-    let work = try download(resource, in: directory, sources, transport)
+    let work = try download(resource, in: directory, sources, state, transport)
 
     // Expiry is judged again before the marker, never in between.
     var final = chosen
@@ -221,7 +222,7 @@ package struct PullSession {
 
   private func download(
     _ resource: PartialResource, in directory: ResourceDirectory, _ sources: SourceList,
-    _ transport: any Transport
+    _ state: StateDirectory, _ transport: any Transport
   ) throws(FetchFailure) -> Work {
     let manifest = resource.manifest
     let claimed = try resource.claimedBytes()
@@ -249,7 +250,11 @@ package struct PullSession {
         sources.keep(record, of: source)
       }
     }
-    defer { report(.sources(downloader.reports.map { FetchEvent.Source($0) })) }
+    defer {
+      let reports = downloader.reports.map { FetchEvent.Source($0) }
+      report(.sources(reports))
+      state.remember(reports, of: manifest.origin)
+    }
     try downloader.run(interruption)
     return Work(
       fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)

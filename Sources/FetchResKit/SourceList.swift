@@ -153,7 +153,9 @@ final class SourceList: Sendable {
   }
 
   /// One record a base, whoever asks for it.
-  static func recordName(_ base: WebURL) -> String {
-    SHA256.digest(Array(base.shown.utf8)).description
+  static func recordName(_ base: WebURL) -> String { recordName(shown: base.shown) }
+
+  static func recordName(shown: String) -> String {
+    SHA256.digest(Array(shown.utf8)).description
   }
 }

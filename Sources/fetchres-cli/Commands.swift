@@ -13,6 +13,7 @@ enum Commands {
 
   /// Runs a command line without the program name; the exit status.
   static func run(_ arguments: [String]) -> Int32 {
+    HiddenArguments.hide(arguments)
     do throws(FetchFailure) {
       guard let first = arguments.first else {
         throw FetchFailure(.usage, "no command", hint: "'fetchres help' lists the commands")

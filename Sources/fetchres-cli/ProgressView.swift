@@ -129,7 +129,7 @@ final class ProgressView {
     }
   }
 
-  private static func shown(_ source: FetchEvent.Source) -> String {
+  static func shown(_ source: FetchEvent.Source) -> String {
     let sent = source.bytes > 0 ? Quantities.shown(source.bytes) : "nothing"
     let refused = source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map {
       $0.value == 1 ? $0.key.rawValue : "\($0.key.rawValue) ×\($0.value)"
@@ -211,16 +211,7 @@ final class ProgressView {
     case .sources(let sources):
       for source in sources {
         var line = JSONLine("source")
-        line.add("url", source.url)
-        line.add("bytes", source.bytes)
-        line.add(
-          "refusals",
-          source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { category, count in
-            var refusal = JSONLine()
-            refusal.add("category", category.rawValue)
-            refusal.add("count", Int64(count))
-            return refusal
-          })
+        line.add(source)
         line.print()
       }
     case .alert(let category, let message, let evidence):

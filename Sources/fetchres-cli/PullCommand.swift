@@ -108,7 +108,7 @@ enum PullCommand {
     request.keep = try arguments.parse("--keep", "number") { text in
       Quantities.count(text).flatMap { $0 > 0 ? $0 : nil }
     }
-    for header in arguments.all("--header") { request.headers += try headers(header) }
+    request.headers = try HeaderOption.lines(arguments)
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
     request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }
@@ -116,28 +116,6 @@ enum PullCommand {
     request.pins = arguments.all("--pin-sha256")
     request.stateDirectory = arguments.value("--state-dir")
     return request
-  }
-
-  private static func headers(_ given: String) throws(FetchFailure) -> [String] {
-    let headers = try FileArgument.texts(given, "--header")
-    for header in headers {
-      guard let colon = header.firstIndex(of: ":"), colon != header.startIndex,
-        header.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-      else {
-        // Not quoted: it may hold a secret.
-        throw FetchFailure(.usage, "--header takes 'Name: value'")
-      }
-    }
-    if !given.hasPrefix("@"), headers.contains(where: isSecret) {
-      Talk.warning("a secret on the command line can be seen by others; --header @FILE reads it")
-    }
-    return headers
-  }
-
-  private static func isSecret(_ header: String) -> Bool {
-    let name = header.prefix { $0 != ":" }.lowercased()
-    return ["authorization", "cookie", "proxy-authorization"].contains(name)
-      || name.contains("token") || name.contains("key") || name.contains("secret")
   }
 
   private static func checkReadable(_ path: String) throws(FetchFailure) {

@@ -1,4 +1,5 @@
 import Failure
+import FetchResKit
 import Synchronization
 import System
 
@@ -68,6 +69,19 @@ struct JSONLine {
     add("source", failure.source)
     add("block", failure.block)
     add("httpStatus", failure.httpStatus.map(Int64.init))
+  }
+
+  mutating func add(_ source: FetchEvent.Source) {
+    add("url", source.url)
+    add("bytes", source.bytes)
+    add(
+      "refusals",
+      source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { category, count in
+        var refusal = JSONLine()
+        refusal.add("category", category.rawValue)
+        refusal.add("count", Int64(count))
+        return refusal
+      })
   }
 
   var text: String { "{\(members.joined(separator: ","))}" }
