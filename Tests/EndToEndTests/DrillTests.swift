@@ -179,10 +179,8 @@ import Testing
 
   @Test("the product has no switch for faults of its own")
   func mutants() throws {
-    let program = try Disk.read(Fetchres.binary)
-    func holds(_ text: String) -> Bool {
-      Data(program).range(of: Data(text.utf8)) != nil
-    }
+    let program = Data(try Disk.read(Fetchres.binary))
+    func holds(_ text: String) -> Bool { program.range(of: Data(text.utf8)) != nil }
     // What is in it is found, so that what is not found is not in it.
     #expect(holds("fetchres manifest v1"))
     #expect(!holds("FETCHRES_MUTANT") && !holds("skip-proof") && !holds("never-give-up"))

@@ -75,7 +75,7 @@ enum Tampering: String, CaseIterable, Sendable {
       }
     case .version:
       let version = draw.one(of: versions)
-      isDone = kind.spoilFile(Path.join(directory, "\(version)/complete"), &draw)
+      isDone = kind.spoilMarker(Path.join(directory, "\(version)/complete"), &draw)
     case .directory:
       PlainDisk.remove(Path.join(directory, "current"))
       isDone = true
@@ -131,12 +131,9 @@ enum Tampering: String, CaseIterable, Sendable {
     }
   }
 
-  private func spoilFile(_ path: String, _ draw: inout Draw) -> Bool {
-    switch self {
-    case .flippedMarker: Self.flip(path, &draw) != nil
-    case .cutMarker: Self.cut(path, &draw)
-    default: Self.remove(path)
-    }
+  private func spoilMarker(_ path: String, _ draw: inout Draw) -> Bool {
+    if self == .flippedMarker { return Self.flip(path, &draw) != nil }
+    return self == .cutMarker ? Self.cut(path, &draw) : Self.remove(path)
   }
 
   // MARK: Bytes
