@@ -84,7 +84,10 @@ let package = Package(
     tests("StorageTests", ["Storage", "System", "Crypto", "Failure"]),
     tests(
       "EndToEndTests",
-      ["fetchres-cli", "Publishing", "Storage", "Manifest", "Crypto", "System", "Failure"]),
+      [
+        "fetchres-cli", "Publishing", "Transport", "Storage", "Manifest", "Crypto", "System",
+        "Failure",
+      ]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
     tests(

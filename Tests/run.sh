@@ -19,7 +19,7 @@ give_up() {
 command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
-packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 curl)
+packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
@@ -54,6 +54,8 @@ if [ -f TestVectors/generate.py ]; then
   say "checking the vectors against their generator"
   python3 TestVectors/generate.py --check
 fi
+say "checking that every fault of the catalogue has a test"
+python3 Tests/faults.py --check
 say "building"
 swift build --build-tests </dev/null
 
@@ -92,11 +94,11 @@ make_certificates() {
   }
 }
 
-# Three ports that were free a moment ago.
+# Ports that were free a moment ago.
 free_ports() {
   python3 - <<'PYTHON'
 import socket
-sockets = [socket.socket() for _ in range(3)]
+sockets = [socket.socket() for _ in range(8)]
 for one in sockets:
     one.bind(("127.0.0.1", 0))
 print(*[one.getsockname()[1] for one in sockets])
@@ -115,7 +117,9 @@ error_log $scratch/error.log;
 events { worker_connections 512; }
 http {
   log_format targets '\$request_method \$status \$request_uri';
+  log_format connections '\$connection \$server_protocol \$status \$request_uri';
   access_log $scratch/access.log targets;
+  access_log $scratch/connections.log connections;
   sendfile on;
   keepalive_requests 100000;
   types { }
@@ -134,15 +138,44 @@ http {
     location /downgrade/ { rewrite ^/downgrade/(.*)\$ http://127.0.0.1:$1/\$1 redirect; }
   }
   server { listen 127.0.0.1:$3; max_ranges 0; }
+  ssl_certificate $scratch/tls/server.pem;
+  ssl_certificate_key $scratch/tls/server.key;
+  server {
+    listen 127.0.0.1:$4 ssl http2;
+    location /only/ {
+      if (\$server_protocol = HTTP/1.1) { return 505; }
+      rewrite ^/only/(.*)\$ /\$1 break;
+    }
+  }
+  server {
+    listen 127.0.0.1:$5 ssl http2;
+    keepalive_requests 3;
+    if (\$server_protocol = HTTP/1.1) { return 505; }
+  }
+  server {
+    listen 127.0.0.1:$6 ssl http2;
+    http2_max_concurrent_streams 1;
+    if (\$server_protocol = HTTP/1.1) { return 505; }
+  }
+  limit_req_zone \$server_port zone=busy:1m rate=10r/s;
+  server {
+    listen 127.0.0.1:$7;
+    location / { limit_req zone=busy burst=4 nodelay; limit_req_status 429; }
+  }
+  server {
+    listen 127.0.0.1:$8;
+    location / { limit_req zone=busy burst=4 nodelay; limit_req_status 503; }
+  }
 }
 NGINX
 }
 
 start_nginx() {
-  local attempt plain tls norange
+  local attempt plain tls norange http2 short narrow busy429 busy503
   for attempt in 1 2 3; do
-    read -r plain tls norange < <(free_ports)
-    write_configuration "$plain" "$tls" "$norange"
+    read -r plain tls norange http2 short narrow busy429 busy503 < <(free_ports)
+    write_configuration "$plain" "$tls" "$norange" "$http2" "$short" "$narrow" \
+      "$busy429" "$busy503"
     nginx -c "$scratch/nginx.conf" -p "$scratch" </dev/null 2>"$scratch/nginx.out" &
     nginx_pid=$!
     # Until it answers; a port that was taken meanwhile ends it, and others are tried.
@@ -151,6 +184,11 @@ start_nginx() {
       export FETCHRES_NGINX_URL=http://127.0.0.1:$plain
       export FETCHRES_NGINX_TLS_URL=https://127.0.0.1:$tls
       export FETCHRES_NGINX_NORANGE_URL=http://127.0.0.1:$norange
+      export FETCHRES_NGINX_HTTP2_URL=https://127.0.0.1:$http2
+      export FETCHRES_NGINX_HTTP2_SHORT_URL=https://127.0.0.1:$short
+      export FETCHRES_NGINX_HTTP2_NARROW_URL=https://127.0.0.1:$narrow
+      export FETCHRES_NGINX_BUSY_429_URL=http://127.0.0.1:$busy429
+      export FETCHRES_NGINX_BUSY_503_URL=http://127.0.0.1:$busy503
       return
     fi
     kill "$nginx_pid" 2>/dev/null || true
@@ -175,7 +213,13 @@ verdict=0
 # What has begun is left out, so that the end of a long log says what failed.
 swift test "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
 
-# The memory bound is one of the static build, and so is the answer to --version.
+# Seeds, past failures, and a little further; a long run is one of Tests/fuzz.sh alone.
+if [ $# -eq 0 ]; then
+  say "fuzzing every target for 20 seconds"
+  Tests/fuzz.sh 20 || verdict=$?
+fi
+
+# The memory bound is one of the static build, and so are the answer to --version and the drill.
 if [ $# -eq 0 ]; then
   say "checking the memory bound on the static build"
   static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
@@ -183,6 +227,13 @@ if [ $# -eq 0 ]; then
   fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
   "$fetchres" --version
   python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
-    "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_CA" || verdict=$?
+    "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" || verdict=$?
+
+  # Another seed each time; what it finds says how to repeat it.
+  say "drilling the static build"
+  TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
+    --kill --tamper </dev/null || verdict=$?
+  say "testing the tests with faults of the program itself"
+  Tests/mutants.sh </dev/null || verdict=$?
 fi
 exit "$verdict"

@@ -11,18 +11,18 @@ extension PullSession {
   /// The monitor of the origin's log, over the sources of this run.
   func monitor(
     _ expected: ExpectedOrigin, _ site: SiteURL, _ state: StateDirectory,
-    sources: [LogSource]
+    sources: SourceList, _ transport: any Transport
   ) throws(FetchFailure) -> LogMonitor {
-    var setup = LogMonitor.Setup(origin: expected.origin, trusted: expected.keys) { failures in
-      RetryPolicy.jittered(
-        RetryLadder.wait(failures: UInt32(clamping: failures)), random: .random(in: 0..<1))
+    var setup = LogMonitor.Setup(origin: expected.origin, trusted: expected.keys) {
+      _, waiting in sources.wait(for: waiting)
     }
     setup.pinned = site.pinnedVersion
     setup.giveUpAfter = request.giveUpAfter
     setup.witnesses = try state.trust.load().policy
     setup.maximumAge = request.maximumAge
     return LogMonitor(
-      setup, store: state.log(of: expected.origin), sources: sources, clock: logClock,
+      setup, store: state.log(of: expected.origin),
+      sources: sources.logSources(transport, interruption), clock: logClock,
       sleep: { seconds throws(FetchFailure) in try interruption.sleep(seconds) }
     ) { event in
       switch event {

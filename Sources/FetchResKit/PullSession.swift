@@ -14,17 +14,20 @@ package struct PullSession {
   let request: PullRequest
   private let fileSystem: any FileSystem
   let interruption: Interruption
+  let passwords: PasswordSource
   let report: (FetchEvent) -> Void
   let now: () -> UTCDate
 
   package init(
     _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
-    interruption: Interruption, now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
+    interruption: Interruption, passwords: PasswordSource = .none,
+    now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
     report: @escaping (FetchEvent) -> Void
   ) {
     self.request = request
     self.fileSystem = fileSystem
     self.interruption = interruption
+    self.passwords = passwords
     self.now = now
     self.report = report
   }
@@ -41,7 +44,11 @@ package struct PullSession {
     if let output = request.output, output != "-" { try OutputFile.check(output, fileSystem) }
     guard request.directory != "" else { throw FetchFailure(.usage, "-d needs a directory") }
 
-    let transport = request.offline ? nil : makeTransport(site)
+    let pins = try checkedPins(site)
+    let identities = IdentityStore(state, fileSystem)
+    let identity = request.offline ? nil : try openIdentity(site, identities)
+    let transport =
+      request.offline ? nil : makeTransport(policy(site, pins: pins), identity, identities)
     defer { transport?.stop() }
     var origin = named
     if origin == nil { origin = try recordedOrigin(site, state) }
@@ -59,7 +66,9 @@ package struct PullSession {
 
     return try watching(origin, state) { () throws(FetchFailure) in
       guard let transport else { return try runOffline(path, expected, site, state) }
-      return try run(site, path, expected, state, transport)
+      do throws(FetchFailure) { return try run(site, path, expected, state, transport) } catch {
+        throw hintingAtIdentity(error, site, identity)
+      }
     }
   }
 
@@ -75,17 +84,18 @@ package struct PullSession {
     return state.site(of: site.base)?.origin
   }
 
-  private func makeTransport(_ site: SiteURL) -> CurlTransport {
+  private func policy(_ site: SiteURL, pins: [String]) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.headers = request.headers
     policy.credentialsOrigin = site.base
     policy.certificateFile = request.certificateFile
+    policy.pins = pins
     policy.connectTimeout = request.connectTimeout
     policy.firstByteTimeout = request.firstByteTimeout
     policy.rateLimit = request.rateLimit
     policy.stall = StallLimit(bytesPerSecond: request.stallRate, window: request.stallWindow)
-    return CurlTransport(policy: policy)
+    return policy
   }
 
   private var limits: DownloadLimits {
@@ -93,10 +103,30 @@ package struct PullSession {
     limits.connections = request.connections
     limits.memory = request.memory
     limits.retry.giveUpAfter = request.giveUpAfter
+    #if FETCHRES_MUTANTS
+      if Mutant.neverGiveUp.isChosen {
+        limits.retry.giveUpAfter = .infinity
+        limits.retry.attemptsPerBlock = .max
+      }
+    #endif
     return limits
   }
 
   // MARK: Online
+
+  /// The base, the user's mirrors, and those that the newest verified manifest names: one that is
+  /// kept, so that a base that is gone does not lose everyone.
+  private func sources(
+    _ site: SiteURL, _ expected: ExpectedOrigin, _ state: StateDirectory
+  ) throws(FetchFailure) -> SourceList {
+    let sources = SourceList(site, records: state.sources, asksAtOnce: request.asksAtOnce)
+    for mirror in request.mirrors { sources.add(try WebURL.mirror(mirror)) }
+    try sources.add(MirrorList(state), of: expected.origin)
+    if let kept = try state.log(of: expected.origin).load().newest {
+      sources.add(mirrorsOf: kept.manifest)
+    }
+    return sources
+  }
 
   private func run(
     _ site: SiteURL, _ path: String, _ expected: ExpectedOrigin, _ state: StateDirectory,
@@ -106,12 +136,8 @@ package struct PullSession {
     let existing = try ResourceDirectory(path, fileSystem)
     let early = try existing?.origin() == nil ? nil : existing?.lock()
 
-    let monitor = try monitor(
-      expected, site, state,
-      sources: [
-        LogSource(
-          site.base, manifestName: site.manifestName, transport: transport, interruption)
-      ])
+    let sources = try sources(site, expected, state)
+    let monitor = try monitor(expected, site, state, sources: sources, transport)
     var expected = expected
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
       let verdict = try monitor.run()
@@ -121,6 +147,7 @@ package struct PullSession {
     }
     let newest = try ask()
     try newest.checkExpiry(now: now())
+    sources.add(mirrorsOf: newest.manifest)
     let manifest = newest.manifest
     report(
       .manifest(
@@ -146,7 +173,7 @@ package struct PullSession {
     let isOlder = chosen.manifest.version != manifest.version
     do throws(FetchFailure) {
       return try complete(
-        chosen, newest: newest, in: directory, lock, site, transport, ask: ask)
+        chosen, newest: newest, in: directory, lock, site, sources, state, transport, ask: ask)
     } catch {
       guard isOlder, error.category == .httpStatus, [404, 410].contains(error.httpStatus) else {
         throw error
@@ -161,13 +188,14 @@ package struct PullSession {
   /// Fetches what is missing of `chosen` and makes it available.
   private func complete(
     _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
-    _ lock: DirectoryLock, _ site: SiteURL, _ transport: any Transport,
+    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList,
+    _ state: StateDirectory, _ transport: any Transport,
     ask: () throws(FetchFailure) -> AcceptedManifest
   ) throws(FetchFailure) -> PullResult {
     let manifest = chosen.manifest
     try directory.takeBack(manifest, lock)
     let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
-    let work = try download(resource, in: directory, base: site.base, transport)
+    let work = try download(resource, in: directory, sources, state, transport)
 
     // Expiry is judged again before the marker, never in between.
     var final = chosen
@@ -194,8 +222,8 @@ package struct PullSession {
   }
 
   private func download(
-    _ resource: PartialResource, in directory: ResourceDirectory, base: WebURL,
-    _ transport: any Transport
+    _ resource: PartialResource, in directory: ResourceDirectory, _ sources: SourceList,
+    _ state: StateDirectory, _ transport: any Transport
   ) throws(FetchFailure) -> Work {
     let manifest = resource.manifest
     let claimed = try resource.claimedBytes()
@@ -203,8 +231,10 @@ package struct PullSession {
     report(.begin(version: manifest.version, size: manifest.layout.size, claimed: claimed))
     var last = DownloadProgress()
     let downloader = try Downloader(
-      resource, transport: transport, base: base, limits: limits,
-      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
+      resource, transport: transport,
+      sources: sources.downloadSources(), limits: limits,
+      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest),
+      sourceChanges: { sources.changes() }
     ) { event in
       switch event {
       case .progress(let progress):
@@ -213,12 +243,19 @@ package struct PullSession {
           .progress(
             FetchEvent.Progress(
               total: progress.total, verified: progress.verified, resumed: progress.resumed,
-              reused: progress.reused, rate: progress.rate)))
+              reused: progress.reused, rate: progress.rate, sources: progress.sources)))
       case .blockRejected(let failure, let wasOnDisk):
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
         report(.sourceFailed(failure))
+      case .record(let source, let record):
+        sources.keep(record, of: source)
       }
+    }
+    defer {
+      let reports = downloader.reports.map { FetchEvent.Source($0) }
+      report(.sources(reports))
+      state.remember(reports, of: manifest.origin)
     }
     try downloader.run(interruption)
     return Work(

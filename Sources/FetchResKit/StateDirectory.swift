@@ -10,7 +10,7 @@ import Transport
 /// `$HOME/.local/state/fetchres`, else `$STATE_DIRECTORY`.
 struct StateDirectory: Sendable {
   let path: String
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
 
   init(_ chosen: String?, _ fileSystem: any FileSystem) throws(FetchFailure) {
     self.fileSystem = fileSystem
@@ -50,6 +50,9 @@ struct StateDirectory: Sendable {
       return try? WebURL(String(lines[2].dropFirst(4)))
     }
   }
+
+  /// What is kept of sources that failed.
+  var sources: RetryRecords { RetryRecords(Path.join(path, "sources"), fileSystem) }
 
   var trust: TrustStore { TrustStore(below: path, fileSystem) }
 

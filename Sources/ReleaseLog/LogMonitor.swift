@@ -20,11 +20,13 @@ package struct LogMonitor {
     package var pinned: String?
     /// Seconds after which unreachable sources end the run.
     package var giveUpAfter = 600.0
-    /// Seconds to wait after so many failures in a row.
-    package var wait: @Sendable (_ failures: Int) -> Double
+    /// Seconds until one of those sources may be asked again, after so many rounds in a row in which
+    /// none could be reached.
+    package var wait: @Sendable (_ failures: Int, _ sources: [Int]) -> Double
 
     package init(
-      origin: Origin, trusted: [NoteKey], wait: @escaping @Sendable (_ failures: Int) -> Double
+      origin: Origin, trusted: [NoteKey],
+      wait: @escaping @Sendable (_ failures: Int, _ sources: [Int]) -> Double
     ) {
       (self.origin, self.trusted, self.wait) = (origin, trusted, wait)
     }
@@ -148,12 +150,12 @@ package struct LogMonitor {
   private func retry(
     _ failures: [Int: FetchFailure], _ round: inout LogRound, since start: Double
   ) throws(FetchFailure) -> Bool {
-    let isOut = failures.values.contains { $0.exitCode == 3 }
-    let isNew = failures.contains { $1.exitCode != 3 && round.refusals[$0, default: 0] == 0 }
-    guard isOut || isNew else { return false }
+    let out = failures.filter { $1.exitCode == 3 }.keys.sorted()
+    let new = failures.filter { $1.exitCode != 3 && round.refusals[$0, default: 0] == 0 }.keys
+    guard !out.isEmpty || !new.isEmpty else { return false }
     var wait = 0.0
-    if isOut && !isNew {
-      wait = setup.wait(round.incidents + 1)
+    if new.isEmpty {
+      wait = setup.wait(round.incidents + 1, out)
       guard clock.monotonic() + wait - start <= setup.giveUpAfter else { return false }
       round.incidents += 1
     }
@@ -166,7 +168,7 @@ package struct LogMonitor {
       report(.note("next attempt in \(Int(wait.rounded(.up))) s", hint: nil))
       try sleep(wait)
     }
-    round.ask(only: Set(failures.keys))
+    round.ask(only: Set(out).union(new))
     return true
   }
 

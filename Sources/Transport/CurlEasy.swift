@@ -5,7 +5,8 @@ import Failure
 final class CurlEasy {
   let handle: UnsafeMutableRawPointer
   private var headers: UnsafeMutablePointer<curl_slist>?
-  private let errorText: UnsafeMutablePointer<CChar>
+  let errorText: UnsafeMutablePointer<CChar>
+  private(set) var tls: TLSSetup?
 
   init() {
     guard let handle = curl_easy_init() else { fatalError("Transport: out of memory") }
@@ -30,10 +31,16 @@ final class CurlEasy {
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NOPROXY, "")
     set(CURLOPT_NOSIGNAL, 1)
+    // A resolver that does not answer holds nobody up who wants to end.
+    set(CURLOPT_QUICK_EXIT, 1)
     // Redirects are ours to judge, and nothing is decoded.
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-    set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+    let mayUseHTTP2 = request.mayUseHTTP2
+    set(CURLOPT_HTTP_VERSION, mayUseHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+    // Whoever comes while a connection is being made that can be shared waits for it. Over plain HTTP
+    // nobody would know before the first answer, and all others would have waited for nothing.
+    set(CURLOPT_PIPEWAIT, mayUseHTTP2 ? 1 : 0)
     set(
       CURLOPT_BUFFERSIZE,
       min(
@@ -43,7 +50,9 @@ final class CurlEasy {
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(policy.connectTimeout * 1_000))
     set(CURLOPT_USERAGENT, policy.userAgent)
     set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
-    if let file = policy.certificateFile { set(CURLOPT_CAINFO, file) }
+    let tls = TLSSetup(request, policy)
+    tls.apply(to: handle)
+    self.tls = tls
     if let range = request.range {
       set(CURLOPT_RANGE, "\(range.lowerBound)-\(range.upperBound - 1)")
     }
@@ -77,34 +86,6 @@ final class CurlEasy {
       return nil
     }
     return text.map { String(cString: $0) }
-  }
-
-  /// What a result of libcurl means; nil for success.
-  func failure(_ code: CURLcode) -> FetchFailure? {
-    let detail = String(cString: errorText)
-    let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-    func failure(_ category: FailureCategory, _ what: String) -> FetchFailure {
-      FetchFailure(category, "\(what): \(text.prefix(200))")
-    }
-    switch code {
-    case CURLE_OK: return nil
-    case CURLE_COULDNT_RESOLVE_HOST: return failure(.unreachable, "the name does not resolve")
-    case CURLE_COULDNT_CONNECT: return failure(.unreachable, "no connection")
-    case CURLE_OPERATION_TIMEDOUT: return failure(.timeout, "no connection in time")
-    case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-      return failure(.truncated, "the connection broke off")
-    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
-      CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
-      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ENGINE_NOTFOUND,
-      CURLE_USE_SSL_FAILED:
-      return failure(.tls, "no trusted TLS connection")
-    // libcurl says so when a single header line outgrows its own bound.
-    case CURLE_OUT_OF_MEMORY, CURLE_FILESIZE_EXCEEDED:
-      return FetchFailure(.tooLarge, "a header line of the response is longer than allowed")
-    case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
-      return failure(.truncated, "the answer is no HTTP response")
-    default: return failure(.unreachable, "the transfer failed")
-    }
   }
 
   private func set(_ option: CURLoption, _ value: Int) {

@@ -1,4 +1,5 @@
 import Failure
+import Synchronization
 
 /// One GET.
 package struct Request: Sendable {
@@ -16,6 +17,9 @@ package struct Request: Sendable {
   package init(_ url: WebURL, range: Range<Int64>? = nil) {
     (self.url, self.range) = (url, range)
   }
+
+  /// HTTP/2 without TLS would have to be known of beforehand.
+  var mayUseHTTP2: Bool { version == .automatic && url.scheme == "https" }
 }
 
 /// Which version of HTTP a request goes over.
@@ -49,6 +53,13 @@ package protocol ResponseReceiver: AnyObject, Sendable {
 
 package struct TransferID: Sendable, Hashable {
   let number: UInt64
+
+  private static let count = Atomic<UInt64>(0)
+
+  /// One that no transfer of this process had before, whichever transport it runs on.
+  static func next() -> TransferID {
+    TransferID(number: count.add(1, ordering: .relaxed).newValue)
+  }
 }
 
 /// The way to the network.
@@ -61,89 +72,4 @@ package protocol Transport: Sendable {
   func resumePaused()
   /// Ends all transfers and the thread.
   func stop()
-}
-
-/// What every request of a run shares.
-package struct RequestPolicy: Sendable {
-  package var userAgent: String
-  /// Header lines of the user. They belong to `credentialsOrigin` and go to no other.
-  package var headers: [String] = []
-  package var credentialsOrigin: WebURL?
-  /// A file of certificates to trust instead of the system's.
-  package var certificateFile: String?
-  /// Seconds to a connection, TLS included.
-  package var connectTimeout: Double = 10
-  /// Seconds from the request to the first byte of its answer.
-  package var firstByteTimeout: Double = 30
-  /// A transfer that stays below this rate over the window is given up.
-  package var stall = StallLimit(bytesPerSecond: 1_024, window: 20)
-  /// Bytes a second for all bodies together; nil for no limit.
-  package var rateLimit: Int64?
-
-  package static let maximumRedirects = 10
-
-  package init(userAgent: String) { self.userAgent = userAgent }
-
-  /// Where a redirect may lead.
-  /// - Throws: `redirect-refused`.
-  package func checkRedirect(from: WebURL, to: WebURL, hops: Int) throws(FetchFailure) {
-    guard hops <= Self.maximumRedirects else {
-      throw FetchFailure(
-        .redirectRefused, "the server redirects more than \(Self.maximumRedirects) times")
-    }
-    guard from.scheme == "http" || to.scheme == "https" else {
-      throw FetchFailure(
-        .redirectRefused, "the server redirects from https to http, at \(to.shown)")
-    }
-  }
-}
-
-/// A floor under the rate of a transfer.
-package struct StallLimit: Sendable, Equatable {
-  package var bytesPerSecond: Int64
-  /// Seconds.
-  package var window: Double
-
-  package init(bytesPerSecond: Int64, window: Double) {
-    (self.bytesPerSecond, self.window) = (bytesPerSecond, window)
-  }
-}
-
-/// Watches one transfer: silence before the first byte, and a rate below the floor after it. Times
-/// are seconds on the monotonic clock.
-package struct StallWatch: Sendable {
-  private let limit: StallLimit
-  private let firstByteTimeout: Double
-  private var hasBegun = false
-  private var windowStart: Double
-  private var windowBytes: Int64 = 0
-
-  package init(limit: StallLimit, firstByteTimeout: Double, now: Double) {
-    (self.limit, self.firstByteTimeout, windowStart) = (limit, firstByteTimeout, now)
-  }
-
-  package mutating func receive(_ count: Int, now: Double) {
-    if !hasBegun { restart(now: now) }
-    hasBegun = true
-    windowBytes += Int64(count)
-  }
-
-  /// Time in which the transfer could not move, by our doing, does not count.
-  package mutating func restart(now: Double) { (windowStart, windowBytes) = (now, 0) }
-
-  /// Nil while the transfer is well.
-  package mutating func check(now: Double) -> FetchFailure? {
-    let waited = now - windowStart
-    guard hasBegun else {
-      guard waited >= firstByteTimeout else { return nil }
-      return FetchFailure(.timeout, "no answer within \(Int(firstByteTimeout)) s")
-    }
-    guard waited >= limit.window else { return nil }
-    guard Double(windowBytes) < Double(limit.bytesPerSecond) * limit.window else {
-      restart(now: now)
-      return nil
-    }
-    return FetchFailure(
-      .stalled, "\(windowBytes) bytes in \(Int(limit.window)) s: given up as stalled")
-  }
 }

@@ -95,7 +95,7 @@ final class ProgressView {
       reminder =
         "\(Quantities.counted(Int64(count), "alert")) about \(origin) "
         + "\(count == 1 ? "is" : "are") not acknowledged: 'fetchres integrity' says more"
-    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .note: break
+    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .sources, .note: break
     }
   }
 
@@ -118,11 +118,24 @@ final class ProgressView {
           : "\(failure.message) (\(failure.source ?? "a source")): it is asked for again")
     case .sourceFailed(let failure):
       say("\(failure.category.rawValue): \(failure.message)")
+    case .sources(let sources):
+      // Who is alone has sent what was fetched.
+      guard isVerbose || sources.count > 1 else { return }
+      for source in sources { say(Self.shown(source)) }
     case .alert, .unacknowledgedAlerts: break
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }
     }
+  }
+
+  static func shown(_ source: FetchEvent.Source) -> String {
+    let sent = source.bytes > 0 ? Quantities.shown(source.bytes) : "nothing"
+    let refused = source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+      $0.value == 1 ? $0.key.rawValue : "\($0.key.rawValue) ×\($0.value)"
+    }
+    return "\(source.url) sent \(sent)"
+      + (refused.isEmpty ? "" : ", refused: \(refused.joined(separator: ", "))")
   }
 
   private func say(_ text: String) {
@@ -184,6 +197,7 @@ final class ProgressView {
       line.add("resumed", progress.resumed)
       line.add("reused", progress.reused)
       line.add("rate", progress.rate.map { Int64($0) })
+      line.add("sources", Int64(progress.sources))
       line.print()
     case .blockRejected(let failure, let wasOnDisk):
       var line = JSONLine("block-rejected")
@@ -194,6 +208,12 @@ final class ProgressView {
       var line = JSONLine("source-failed")
       line.add(failure)
       line.print()
+    case .sources(let sources):
+      for source in sources {
+        var line = JSONLine("source")
+        line.add(source)
+        line.print()
+      }
     case .alert(let category, let message, let evidence):
       var line = JSONLine("alert")
       line.add("category", category.rawValue)

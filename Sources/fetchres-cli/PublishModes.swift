@@ -1,3 +1,4 @@
+import Crypto
 import Failure
 import FetchResKit
 import Publishing
@@ -18,6 +19,11 @@ enum PublishModes {
     return value
   }
 
+  /// Those of the keys. Nobody watches for signals meanwhile: one ends the question with the process.
+  static func passwords(_ arguments: ParsedArguments) throws(FetchFailure) -> PasswordSource {
+    try PasswordOptions.source(arguments, Interruption())
+  }
+
   static func expires(_ arguments: ParsedArguments) throws(FetchFailure) -> UTCDate? {
     let now = UTCDate(seconds: Clocks.wall())
     return try arguments.parse("--expires", "date") { Quantities.date($0, now: now) }
@@ -33,7 +39,8 @@ enum PublishModes {
     request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
     request.clockWasWrong = arguments.has("--clock-was-wrong")
     request.holdsCheckpoint = arguments.has("--hold-checkpoint")
-    let result = try Publisher { Talk.note($0) }.refresh(request)
+    let result = try Publisher(passwords: try passwords(arguments)) { Talk.note($0) }
+      .refresh(request)
     let manifest = result.manifest
     Talk.note(
       result.wasThere
@@ -88,7 +95,9 @@ enum PublishModes {
       interruption: interruption
     ) { Talk.note($0) }
     let site = try required("--site", arguments)
-    let manifest = try recovery.run(site: site, keyFile: try required("--key", arguments))
+    let manifest = try recovery.run(
+      site: site, keyFile: try required("--key", arguments),
+      passwords: try PasswordOptions.source(arguments, interruption))
     Talk.note(
       "\(site) is rebuilt up to release \(manifest.release), version \(manifest.version)")
     return 0

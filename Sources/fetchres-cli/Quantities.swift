@@ -31,6 +31,9 @@ enum Quantities {
     return UTCDate(text)
   }
 
+  /// A seed: decimal, up to 2^63-1.
+  static func seed(_ text: String) -> UInt64? { Decimal.decode(text).map { UInt64($0) } }
+
   static func count(_ text: String) -> Int? {
     Decimal.decode(text).flatMap { $0 <= 1_000_000 ? Int($0) : nil }
   }

@@ -41,6 +41,7 @@ import Testing
     }
   }
 
+  // covers: F05
   @Test(
     "a block that is wrong once is fetched once more, on a new connection, and no other is",
     arguments: Wrong.allCases)
@@ -91,6 +92,7 @@ import Testing
     try bench.expectResume(release, fetching: [Self.bad])
   }
 
+  // covers: F05
   @Test("a source that serves another file altogether ends the run, within bounds")
   func anotherFile() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -106,6 +108,7 @@ import Testing
     #expect(try bench.origin().entries(of: release.dataPath).count <= RangeFaultTests.bound)
   }
 
+  // covers: F10
   @Test("a file that is replaced between two requests: what was verified is kept")
   func replaced() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -121,6 +124,7 @@ import Testing
     #expect(try bench.pulled.onlyPartial().present(release).contains(0))
   }
 
+  // covers: F10
   @Test(
     "entity tags mean nothing: changing, weak, missing", arguments: ["changing", "weak", "missing"])
   func tags(_ kind: String) throws {
@@ -141,6 +145,7 @@ import Testing
 
   // MARK: Status and encoding
 
+  // covers: F06
   @Test(
     "the body of an answer that is no success is never data, whatever its length",
     arguments: [
@@ -154,7 +159,7 @@ import Testing
       response.status = status
       if status == 204 { response.limit = 0 }
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("http-status", code, "HTTP \(status)")
     #expect(try outcome.last().httpStatus == status)
     try bench.expectUnfinished(release)
@@ -174,6 +179,7 @@ import Testing
     }
   }
 
+  // covers: F08
   @Test(
     "an encoded body is refused, wherever it comes", arguments: Place.allCases,
     ["gzip", "x-unheard-of"])
@@ -183,7 +189,7 @@ import Testing
     try bench.origin().bend { request, response in
       if request.path == path { response["Content-Encoding"] = encoding }
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("encoded-body", 4, encoding)
     #expect(bench.pulled.markers.isEmpty)
     try bench.pulled.expectNothingWrong(release)
@@ -201,6 +207,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F07
   @Test(
     "a login page instead of what was asked is refused, and the message says what came",
     arguments: Place.allCases)
@@ -211,7 +218,7 @@ import Testing
     try bench.origin().bend { request, response in
       if request.path == path { response = OriginResponse(200, page, type: "text/html; charset=x") }
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     outcome.expect(4)
     let last = try outcome.last()
     switch place {

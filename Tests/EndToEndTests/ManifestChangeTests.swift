@@ -17,6 +17,7 @@ import Testing
     ]).expect(0)
   }
 
+  // covers: F32
   @Test("a complete version whose name is used again is refused, and nothing is touched")
   func reusedComplete() throws {
     let bench = try Workbench()
@@ -92,6 +93,7 @@ import Testing
     #expect(waitUntil { Clocks.wall() >= Int64(date.timeIntervalSince1970) })
   }
 
+  // covers: F17
   @Test("an expired manifest is refused, and the message names the local clock")
   func expired() throws {
     let bench = try Workbench()

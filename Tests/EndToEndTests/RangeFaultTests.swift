@@ -14,6 +14,7 @@ import Testing
 
   // MARK: The whole file
 
+  // covers: F01
   @Test(
     "a server that knows no ranges sends the file in one stream, which is verified block by block")
   func wholeFile() throws {
@@ -79,7 +80,7 @@ import Testing
         ? Array(release.bytes.dropLast(-difference)) : release.bytes + randomBytes(difference)
       response.replaceBody(bytes)
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("range-mismatch", 4, "for a file of \(release.bytes.count)")
     try bench.expectUnfinished(release)
     #expect(try bench.origin().entries(of: release.dataPath).count <= Self.bound)
@@ -118,13 +119,14 @@ import Testing
     }
   }
 
+  // covers: F02
   @Test(
     "an answer for another window is refused before a byte of it is stored",
     arguments: Window.allCases)
   func window(_ window: Window) throws {
     let (bench, release) = try Self.bench()
     try bench.origin().bendData(of: release) { window.bend($0, &$1, release.bytes.count) }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("range-mismatch", 4)
     try bench.expectUnfinished(release)
     #expect(try bench.pulled.onlyPartial().present(release).isEmpty)
@@ -164,6 +166,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F09
   @Test(
     "nothing past the end is ever asked for, and nothing of an empty file",
     arguments: PullTests.sizes)

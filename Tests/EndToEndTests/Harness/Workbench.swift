@@ -31,13 +31,12 @@ final class Workbench: Sendable {
       site = try Site(fetchres, at: scratch("site"), origin: origin)
       try Disk.makeDirectory(site.path)
       server = try ServeProcess(fetchres, site.path)
-    case .nginx, .nginxTLS:
+    case .nginx, .nginxTLS, .nginxHTTP2:
       let nginx = try #require(Nginx.here)
       let served = try Scratch(in: nginx.root)
       self.served = served
       site = try Site(fetchres, at: served.path, origin: origin)
-      server = nginx.running(
-        served.name, at: kind == .nginx ? nginx.url : nginx.tlsURL, trusts: kind == .nginxTLS)
+      server = nginx.running(served.name, at: nginx.url(kind))
     }
   }
 
