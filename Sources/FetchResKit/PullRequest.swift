@@ -23,7 +23,8 @@ public struct PullRequest: Sendable {
   /// How many complete versions to keep; nil for all.
   public var keep: Int?
 
-  public var connections = 8
+  /// At most so many at a time; as many are opened as make the whole faster.
+  public var connections = 16
   /// Bytes for buffers and tiles.
   public var memory: Int64 = 64 << 20
   /// Bytes a second for the whole run; nil for no limit.

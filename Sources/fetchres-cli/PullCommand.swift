@@ -16,7 +16,7 @@ enum PullCommand {
       OptionSpec("--mirror", "URL", repeats: true, "ask this place too"),
       OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
-      OptionSpec("--connections", "N", "at most N at a time; default 8"),
+      OptionSpec("--connections", "N", "at most N at a time; default 16"),
       OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
       OptionSpec("--limit-rate", "RATE", "for the whole run"),
       OptionSpec("--connect-timeout", "TIME", "default 10s"),
