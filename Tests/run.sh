@@ -140,7 +140,13 @@ http {
   server { listen 127.0.0.1:$3; max_ranges 0; }
   ssl_certificate $scratch/tls/server.pem;
   ssl_certificate_key $scratch/tls/server.key;
-  server { listen 127.0.0.1:$4 ssl http2; }
+  server {
+    listen 127.0.0.1:$4 ssl http2;
+    location /only/ {
+      if (\$server_protocol = HTTP/1.1) { return 505; }
+      rewrite ^/only/(.*)\$ /\$1 break;
+    }
+  }
   server {
     listen 127.0.0.1:$5 ssl http2;
     keepalive_requests 3;
@@ -221,7 +227,7 @@ if [ $# -eq 0 ]; then
   fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
   "$fetchres" --version
   python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
-    "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_CA" || verdict=$?
+    "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" || verdict=$?
 
   # Another seed each time; what it finds says how to repeat it.
   say "drilling the static build"

@@ -1,5 +1,6 @@
 import CLibcurl
 import Failure
+import System
 
 /// What libcurl tells of a transfer that has ended.
 extension CurlEasy {
@@ -55,17 +56,33 @@ extension CurlEasy {
     exchange.needsHTTP2 =
       request.version == .http1 && code == CURLE_SSL_CONNECT_ERROR
       && detail.contains("no application protocol")
+    exchange.isLocal = code == CURLE_OPERATION_TIMEDOUT && !hasAddress
     return exchange
+  }
+
+  /// Whether the failure may be the fault of this machine, which reaches nothing: libcurl does not tell
+  /// a name that does not exist from a resolver that does not answer, and of several addresses it names
+  /// the error of the last one.
+  func mayBeCutOff(_ code: CURLcode) -> Bool {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST: true
+    case CURLE_COULDNT_CONNECT: SystemError.noRoute.contains(Int32(number(CURLINFO_OS_ERRNO)))
+    default: false
+    }
   }
 
   /// What libcurl says of a failure; empty if it says nothing.
   private var detail: String { String(cString: errorText) }
 
   /// Whether the request, or a part of it, was handed to a connection.
-  var hasAsked: Bool {
+  var hasAsked: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+  private var hasAddress: Bool { time(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
+
+  private func time(_ info: CURLINFO) -> curl_off_t {
     var time = curl_off_t()
-    fetchres_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &time)
-    return time > 0
+    fetchres_curl_get_offset(handle, info, &time)
+    return time
   }
 
   private func number(_ info: CURLINFO) -> Int {

@@ -1,3 +1,4 @@
+import Glibc
 import System
 import Testing
 
@@ -173,6 +174,30 @@ import Testing
       "--json", "--stall", "16K/1s", "--give-up-after", "2", "--connections", "2")
     outcome.expect(0)
     #expect(try outcome.events("source-failed").isEmpty)
+    try bench.expectComplete(release)
+  }
+
+  @Test("a process that was stopped blames nobody for the time in which it did not run")
+  func stoppedProcess() throws {
+    let (bench, release) = try RangeFaultTests.bench()
+    let (asked, answers) = (Monitor(false), Monitor(false))
+    try bench.origin().bendData(of: release) { _, _ in
+      asked.change { $0 = true }
+      _ = answers.wait(until: Clocks.monotonic() + Fetchres.patience) { $0 ? true : nil }
+    }
+    let child = try bench.fetchres.start(
+      bench.pulling(["--json", "--first-byte-timeout", "3", "--stall", "1K/3s"]))
+    #expect(
+      asked.wait(until: Clocks.monotonic() + Fetchres.patience) { $0 ? true : nil } == true)
+    child.send(SIGSTOP)
+    // Longer than its patience; and then long enough for it to look at the clock again.
+    _ = waitUntil(within: 4) { false }
+    child.send(SIGCONT)
+    _ = waitUntil(within: 1) { false }
+    answers.change { $0 = true }
+    let outcome = try Outcome(of: child)
+    outcome.expect(0)
+    #expect(try outcome.events("source-failed").isEmpty, "\(outcome.testDescription)")
     try bench.expectComplete(release)
   }
 
