@@ -85,8 +85,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "fetchres-cli", "Publishing", "Transport", "Storage", "Manifest", "Crypto", "System",
-        "Failure",
+        "fetchres-cli", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
