@@ -62,7 +62,7 @@ let package = Package(
     .executableTarget(
       name: "fetchres-cli",
       dependencies: [
-        "FetchResKit", "FaultOrigin", "Download", "Publishing", "Storage", "Manifest",
+        "FetchResKit", "FaultOrigin", "Download", "Publishing", "ReleaseLog", "Storage", "Manifest",
         "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ],
       swiftSettings: swift),

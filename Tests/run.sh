@@ -96,7 +96,7 @@ make_certificates() {
 free_ports() {
   python3 - <<'PYTHON'
 import socket
-sockets = [socket.socket() for _ in range(6)]
+sockets = [socket.socket() for _ in range(8)]
 for one in sockets:
     one.bind(("127.0.0.1", 0))
 print(*[one.getsockname()[1] for one in sockets])
@@ -139,17 +139,35 @@ http {
   ssl_certificate $scratch/tls/server.pem;
   ssl_certificate_key $scratch/tls/server.key;
   server { listen 127.0.0.1:$4 ssl http2; }
-  server { listen 127.0.0.1:$5 ssl http2; keepalive_requests 3; }
-  server { listen 127.0.0.1:$6 ssl http2; http2_max_concurrent_streams 1; }
+  server {
+    listen 127.0.0.1:$5 ssl http2;
+    keepalive_requests 3;
+    if (\$server_protocol = HTTP/1.1) { return 505; }
+  }
+  server {
+    listen 127.0.0.1:$6 ssl http2;
+    http2_max_concurrent_streams 1;
+    if (\$server_protocol = HTTP/1.1) { return 505; }
+  }
+  limit_req_zone \$server_port zone=busy:1m rate=10r/s;
+  server {
+    listen 127.0.0.1:$7;
+    location / { limit_req zone=busy burst=4 nodelay; limit_req_status 429; }
+  }
+  server {
+    listen 127.0.0.1:$8;
+    location / { limit_req zone=busy burst=4 nodelay; limit_req_status 503; }
+  }
 }
 NGINX
 }
 
 start_nginx() {
-  local attempt plain tls norange http2 short narrow
+  local attempt plain tls norange http2 short narrow busy429 busy503
   for attempt in 1 2 3; do
-    read -r plain tls norange http2 short narrow < <(free_ports)
-    write_configuration "$plain" "$tls" "$norange" "$http2" "$short" "$narrow"
+    read -r plain tls norange http2 short narrow busy429 busy503 < <(free_ports)
+    write_configuration "$plain" "$tls" "$norange" "$http2" "$short" "$narrow" \
+      "$busy429" "$busy503"
     nginx -c "$scratch/nginx.conf" -p "$scratch" </dev/null 2>"$scratch/nginx.out" &
     nginx_pid=$!
     # Until it answers; a port that was taken meanwhile ends it, and others are tried.
@@ -161,6 +179,8 @@ start_nginx() {
       export FETCHRES_NGINX_HTTP2_URL=https://127.0.0.1:$http2
       export FETCHRES_NGINX_HTTP2_SHORT_URL=https://127.0.0.1:$short
       export FETCHRES_NGINX_HTTP2_NARROW_URL=https://127.0.0.1:$narrow
+      export FETCHRES_NGINX_BUSY_429_URL=http://127.0.0.1:$busy429
+      export FETCHRES_NGINX_BUSY_503_URL=http://127.0.0.1:$busy503
       return
     fi
     kill "$nginx_pid" 2>/dev/null || true
@@ -184,6 +204,12 @@ say "nginx serves at $FETCHRES_NGINX_URL and $FETCHRES_NGINX_TLS_URL"
 verdict=0
 # What has begun is left out, so that the end of a long log says what failed.
 swift test "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
+
+# Seeds, past failures, and a little further; a long run is one of Tests/fuzz.sh alone.
+if [ $# -eq 0 ]; then
+  say "fuzzing every target for 20 seconds"
+  Tests/fuzz.sh 20 || verdict=$?
+fi
 
 # The memory bound is one of the static build, and so is the answer to --version.
 if [ $# -eq 0 ]; then

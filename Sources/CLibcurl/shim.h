@@ -24,6 +24,15 @@ static inline CURLcode fetchres_curl_set_list(CURL *easy, CURLoption option,
 static inline CURLcode fetchres_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
   return curl_easy_setopt(easy, option, value);
 }
+// The bytes are not copied: they have to stay where they are until the handle is reset.
+static inline CURLcode fetchres_curl_set_lent_bytes(CURL *easy, CURLoption option,
+                                                    const void *bytes, size_t count) {
+  struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_NOCOPY};
+  return curl_easy_setopt(easy, option, &blob);
+}
+static inline CURLcode fetchres_curl_set_nothing(CURL *easy, CURLoption option) {
+  return curl_easy_setopt(easy, option, NULL);
+}
 static inline CURLcode fetchres_curl_set_data_callback(CURL *easy, CURLoption option,
                                                        fetchres_curl_data_callback callback) {
   return curl_easy_setopt(easy, option, callback);

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -57,6 +59,15 @@ int fetchres_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
 int fetchres_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
 
+int fetchres_wait_for_hangup(int socket, int milliseconds) {
+  struct pollfd one = {.fd = socket, .events = POLLRDHUP};
+  return poll(&one, 1, milliseconds);
+}
+
+int fetchres_spawn_in(posix_spawn_file_actions_t *actions, const char *directory) {
+  return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
+
 int fetchres_terminal_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -102,3 +113,10 @@ bool fetchres_wait_exited(int status) { return WIFEXITED(status); }
 int fetchres_wait_exit_code(int status) { return WEXITSTATUS(status); }
 
 int fetchres_wait_signal(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
+
+int fetchres_forbid_core_dumps(void) {
+  struct rlimit none = {0, 0};
+  // The limit alone is not heeded where dumps go to a program; the flag is, everywhere.
+  int flag = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  return setrlimit(RLIMIT_CORE, &none) == 0 ? flag : -1;
+}

@@ -1,4 +1,13 @@
 import Failure
+import Transport
+
+/// A place that may have the resource: a site, or a mirror of it.
+package struct DownloadSource: Sendable {
+  package var base: WebURL
+  package var seed: SourceSeed
+
+  package init(_ base: WebURL, _ seed: SourceSeed) { (self.base, self.seed) = (base, seed) }
+}
 
 /// What a run may use.
 package struct DownloadLimits: Sendable {
@@ -20,16 +29,19 @@ package struct DownloadProgress: Sendable, Equatable {
   package var reused: Int64
   /// Bytes a second from the network over the last seconds; nil while unknown.
   package var rate: Double?
+  /// How many sources have a request under way.
+  package var sources: Int
 
   package init(
     total: Int64 = 0, verified: Int64 = 0, resumed: Int64 = 0, reused: Int64 = 0,
-    rate: Double? = nil
+    rate: Double? = nil, sources: Int = 0
   ) {
     self.total = total
     self.verified = verified
     self.resumed = resumed
     self.reused = reused
     self.rate = rate
+    self.sources = sources
   }
 }
 
@@ -38,4 +50,6 @@ package enum DownloadEvent: Sendable {
   /// A block from the source did not verify, or one that was on disk no longer does.
   case blockRejected(FetchFailure, wasOnDisk: Bool)
   case sourceFailed(FetchFailure)
+  /// What has to be kept of a source for later runs.
+  case record(SourceID, SourceRecord)
 }

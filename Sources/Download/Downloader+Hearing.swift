@@ -9,21 +9,17 @@ extension Downloader {
     let now = Clocks.monotonic()
     switch message {
     case .span(.filled(let buffer, let blocks, let span)):
-      scheduler.received(blocks, span: span)
+      scheduler.received(blocks, span: span, now: now)
       parked.append((buffer, blocks, span))
     case .span(.ended(let span, let failure)):
       transfers[span] = nil
       scheduler.ended(span, failure, now: now)
       if let failure, failure.category != .interrupted { report(.sourceFailed(failure)) }
     case .tile(let tile, .success(let bytes)):
-      for (tile, failure) in tiles.received(tile, bytes) {
-        scheduler.tileFailed(tile, failure, now: now)
-        report(.sourceFailed(failure))
-      }
+      for (tile, failure) in tiles.received(tile, bytes) { tileFailed(tile, failure, now: now) }
     case .tile(let tile, .failure(let failure)):
       tiles.failed(tile)
-      scheduler.tileFailed(tile, failure, now: now)
-      report(.sourceFailed(failure))
+      tileFailed(tile, failure, now: now)
     case .outcome(let outcome):
       try handle(outcome, now: now)
     case .committed(let failure):
@@ -34,6 +30,13 @@ extension Downloader {
     case .interrupted(let signal):
       throw Interruption.failure(signal)
     }
+  }
+
+  private func tileFailed(_ tile: TileAddress, _ failure: FetchFailure, now: Double) {
+    let failure =
+      scheduler.source(asked: tile).map { failure.from(sources[$0].seed.name) } ?? failure
+    scheduler.tileFailed(tile, failure, now: now)
+    report(.sourceFailed(failure))
   }
 
   func handle(_ outcome: VerifyWorkers.Outcome, now: Double) throws(FetchFailure) {
@@ -85,8 +88,8 @@ extension Downloader {
   ) throws(FetchFailure) {
     switch origin {
     case .span(let span):
-      let failure = failure.from(base.shown)
-      for action in scheduler.rejected(block, span: span, failure, now: now) { perform(action) }
+      let failure = failure.from(scheduler.name(of: span))
+      scheduler.rejected(block, span: span, failure, now: now)
       report(.blockRejected(failure, wasOnDisk: false))
     case .claim:
       // A local file may have it; if none does, it is released with what that file covers.

@@ -12,7 +12,7 @@ package final class Downloader {
   let resource: PartialResource
   let layout: BlockLayout
   let transport: any Transport
-  let base: WebURL
+  private(set) var sources: [DownloadSource]
   let limits: DownloadLimits
   let report: (DownloadEvent) -> Void
   let mailbox: Monitor<[Message]>
@@ -22,6 +22,8 @@ package final class Downloader {
   let pool: BufferPool
   let arrived = ArrivedBytes()
   var transfers: [Span.ID: TransferID] = [:]
+  /// Spans that need more memory at once than was free.
+  var waiting: [Span] = []
   /// Buffers whose tiles are not authenticated yet: held, unwritten.
   var parked: [(PooledBuffer, Range<Int64>, Span.ID)] = []
   /// Claims that are not hashed yet.
@@ -55,12 +57,12 @@ package final class Downloader {
   }
 
   package init(
-    _ resource: PartialResource, transport: any Transport, base: WebURL, limits: DownloadLimits,
-    reuse: [ReuseFile] = [], report: @escaping (DownloadEvent) -> Void
+    _ resource: PartialResource, transport: any Transport, sources: [DownloadSource],
+    limits: DownloadLimits, reuse: [ReuseFile] = [], report: @escaping (DownloadEvent) -> Void
   ) throws(FetchFailure) {
     self.resource = resource
     self.transport = transport
-    self.base = base
+    self.sources = sources
     self.limits = limits
     self.report = report
     layout = resource.manifest.layout
@@ -79,8 +81,9 @@ package final class Downloader {
       tree: tree, stored: { resource.storedTile($0) }, keep: { resource.store($0, $1) })
     (claimed, journalled) = try resource.claimed()
     scheduler = Scheduler(
-      layout: layout, claimed: claimed, connections: min(limits.connections, plan.buffers),
-      spanBlocks: plan.spanBlocks, policy: limits.retry, now: Clocks.monotonic())
+      layout: layout, sources: sources.map(\.seed), claimed: claimed,
+      connections: min(limits.connections, plan.buffers), spanBlocks: plan.spanBlocks,
+      reservedBlocks: plan.reservedBlocks, policy: limits.retry, now: Clocks.monotonic())
     carryOver = CarryOver(layout: layout, files: reuse)
     lookedAt = Dictionary(
       reuse.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { first, _ in first })
@@ -130,6 +133,7 @@ package final class Downloader {
       let now = Clocks.monotonic()
       scheduler.arrived(bytes: arrived.total, now: now)
       for action in scheduler.next(now: now) { perform(action) }
+      if !waiting.isEmpty { startWaiting() }
       try prove(workers)
       requestTiles(now: now)
       committer.tick(now: now)
@@ -156,24 +160,47 @@ package final class Downloader {
 
   func perform(_ action: Scheduler.Action) {
     switch action {
-    case .start(let span):
-      let mailbox = mailbox
-      let receiver = SpanReceiver(span, layout: layout, pool: pool, arrived: arrived) { event in
-        mailbox.change { $0.append(.span(event)) }
-      }
-      var request = Request(
-        base.appending(
-          SitePaths.urlPath(
-            SitePaths.file(resource.manifest.version, resource.manifest.file))),
-        range: span.isWhole ? nil : layout.bytes(of: span.blocks))
-      request.isBulk = true
-      request.version = .http1
-      request.needsFreshConnection = span.needsFreshConnection
-      transfers[span.id] = transport.start(request, receiver)
-      if !span.isWhole { tiles.want(span.blocks) }
+    case .start(let span): start(span)
     case .cancel(let id):
-      if let transfer = transfers[id] { transport.cancel(transfer) }
+      if let transfer = transfers[id] { return transport.cancel(transfer) }
+      // It never got the memory to begin with.
+      guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+      waiting.remove(at: index)
+      scheduler.ended(id, nil, now: Clocks.monotonic())
+    case .record(let source, let record): report(.record(source, record))
     }
+  }
+
+  private func start(_ span: Span) {
+    if !span.isWhole { tiles.want(span.blocks) }
+    var reserved: [PooledBuffer] = []
+    if span.usesHTTP2, !span.isWhole {
+      let count = SpanReceiver.buffersNeeded(span, layout: layout, pool: pool)
+      guard let buffers = pool.take(count) else { return waiting.append(span) }
+      reserved = buffers
+    }
+    let mailbox = mailbox
+    let receiver = SpanReceiver(
+      span, layout: layout, pool: pool, reserved: reserved, arrived: arrived
+    ) { event in mailbox.change { $0.append(.span(event)) } }
+    let manifest = resource.manifest
+    var request = Request(
+      url(SitePaths.file(manifest.version, manifest.file), at: span.source),
+      range: span.isWhole ? nil : layout.bytes(of: span.blocks))
+    request.isBulk = true
+    request.version = span.usesHTTP2 ? .automatic : .http1
+    request.needsFreshConnection = span.needsFreshConnection
+    transfers[span.id] = transport.start(request, receiver)
+  }
+
+  func startWaiting() {
+    let spans = waiting
+    waiting = []
+    for span in spans { start(span) }
+  }
+
+  private func url(_ path: String, at source: SourceID) -> WebURL {
+    sources[source].base.appending(SitePaths.urlPath(path))
   }
 
   func add(_ job: VerifyWorkers.Job, to workers: VerifyWorkers) {
@@ -184,12 +211,16 @@ package final class Downloader {
   private func requestTiles(now: Double) {
     guard !tiles.isIdle, scheduler.mayAsk(now: now) else { return }
     for tile in tiles.nextRequests() {
-      scheduler.requested(tile)
+      guard let source = scheduler.source(for: tile, now: now) else {
+        tiles.failed(tile)
+        continue
+      }
+      scheduler.requested(tile, from: source)
       let mailbox = mailbox
-      let url = base.appending(SitePaths.urlPath(SitePaths.tile(resource.manifest.version, tile)))
       let receiver = SmallReceiver(limit: tile.byteCount) { result in
         mailbox.change { $0.append(.tile(tile, result.map(\.body))) }
       }
+      let url = url(SitePaths.tile(resource.manifest.version, tile), at: source)
       _ = transport.start(Request(url), receiver)
     }
   }
@@ -207,6 +238,9 @@ package final class Downloader {
     }
   }
 
+  /// Who sent what so far, in the order of the sources.
+  package var reports: [SourceReport] { scheduler.reports }
+
   private func reportProgress(now: Double, isLast: Bool) {
     guard isLast || now >= nextReport else { return }
     nextReport = now + 0.2
@@ -219,6 +253,6 @@ package final class Downloader {
       .progress(
         DownloadProgress(
           total: layout.size, verified: bytes, resumed: resumedBytes, reused: reusedBytes,
-          rate: scheduler.rate(now: now))))
+          rate: scheduler.rate(now: now), sources: scheduler.activeSources)))
   }
 }

@@ -7,6 +7,8 @@ struct MemoryPlan: Equatable {
   var leafTiles: Int
   /// The most blocks of one span.
   var spanBlocks: Int64
+  /// The most blocks of a span for which all buffers are taken before it begins.
+  var reservedBlocks: Int64
 
   /// Small blocks travel together.
   static let preferredBufferSize: Int64 = 256 << 10
@@ -30,5 +32,8 @@ struct MemoryPlan: Equatable {
     // More than this only waits in a queue, and leaves the caches meanwhile.
     let useful = max(Self.fewestUseful, Self.preferredPoolSize / Int64(bufferSize))
     buffers = Int(max(2, min(forBuffers / Int64(bufferSize), useful)))
+    // While those that have come are hashed, the next ones have to find room.
+    let reserved = max(1, buffers / (2 * max(1, connections)))
+    reservedBlocks = Int64(reserved) * (Int64(bufferSize) / block)
   }
 }

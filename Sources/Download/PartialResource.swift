@@ -96,6 +96,16 @@ package final class PartialResource: Sendable {
     }
   }
 
+  #if FETCHRES_MUTANTS
+    func writeUnverified(
+      _ bytes: UnsafeRawBufferPointer, _ range: Range<Int64>
+    ) throws(FetchFailure) {
+      try doing("cannot write block \(range.lowerBound)") { () throws(SystemError) in
+        try blocks.write(bytes, at: manifest.layout.bytes(of: range).lowerBound)
+      }
+    }
+  #endif
+
   private func writeZeros(_ range: Range<Int64>) throws(SystemError) {
     let zeros = [UInt8](repeating: 0, count: 64 << 10)
     var offset = range.lowerBound

@@ -14,6 +14,8 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   private let arrived: ArrivedBytes
   private let report: @Sendable (Event) -> Void
 
+  /// Set aside for all of the span before it began; empty if buffers come as they are needed.
+  private var reserved: [PooledBuffer]
   private var nextBlock: Int64
   private var buffer: PooledBuffer?
   private var filled = 0
@@ -31,10 +33,11 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   init(
-    _ span: Span, layout: BlockLayout, pool: BufferPool, arrived: ArrivedBytes = ArrivedBytes(),
-    report: @escaping @Sendable (Event) -> Void
+    _ span: Span, layout: BlockLayout, pool: BufferPool, reserved: [PooledBuffer] = [],
+    arrived: ArrivedBytes = ArrivedBytes(), report: @escaping @Sendable (Event) -> Void
   ) {
     self.arrived = arrived
+    self.reserved = reserved
     self.span = span
     self.layout = layout
     self.pool = pool
@@ -46,6 +49,9 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   func receive(head: ResponseHead) throws(FetchFailure) {
+    #if FETCHRES_MUTANTS
+      if Mutant.appendWhole.isChosen, head.status == 200 { return }
+    #endif
     guard span.isWhole else {
       return try head.check(range: layout.bytes(of: span.blocks), total: layout.size)
     }
@@ -64,7 +70,7 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
     var rest = UnsafeRawBufferPointer(rebasing: body[min(taken, body.count)...])
     while !rest.isEmpty {
       if buffer == nil {
-        guard let fresh = pool.take() else {
+        guard let fresh = reserved.popLast() ?? pool.take() else {
           taken = body.count - rest.count
           return .pause
         }
@@ -98,7 +104,14 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
       if whole > 0 { handOver(target.lowerBound..<target.lowerBound + whole) }
       buffer = nil
     }
+    reserved = []
     report(.ended(span: span.id, failure))
+  }
+
+  /// How many buffers all of a span takes.
+  static func buffersNeeded(_ span: Span, layout: BlockLayout, pool: BufferPool) -> Int {
+    let perBuffer = pool.bufferSize / Int(layout.blockSize)
+    return (span.blocks.count + perBuffer - 1) / perBuffer
   }
 
   private var blocksPerBuffer: Int64 { Int64(pool.bufferSize) / layout.blockSize }

@@ -173,6 +173,9 @@ private struct VerifyWorker: ~Copyable {
   ) throws(FetchFailure) {
     let bytes = UnsafeRawBufferPointer(
       rebasing: buffer.bytes[..<layout.bytes(of: blocks).count])
+    #if FETCHRES_MUTANTS
+      if writes, Mutant.writeFirst.isChosen { try resource.writeUnverified(bytes, blocks) }
+    #endif
     outcome.rejected = try verifier.verify(bytes, blocks: blocks, leaves: leaves) {
       verified throws(FetchFailure) in
       if writes { try resource.write(verified) }

@@ -64,9 +64,10 @@ extension FailureCategory {
     case .httpStatus: Self.isTransient(httpStatus: httpStatus ?? 0) ? 3 : 4
     case .rangeIgnored, .rangeMismatch, .encodedBody, .tooLarge, .redirectRefused: 4
     case .blockMismatch, .proofMalformed, .tileInvalid: 4
-    case .noteMalformed, .manifestMalformed, .stale, .withheld: 4
+    case .noteMalformed, .manifestMalformed, .stale: 4
     case .unknownKey, .badSignature, .originMismatch, .expired: 5
-    case .rollback, .fork, .keyChange, .notLogged, .versionReused: 5
+    // Where `withheld` ends a run; otherwise it warns.
+    case .rollback, .fork, .withheld, .keyChange, .notLogged, .versionReused: 5
     case .noSpace, .ioError, .permission, .sizeMismatch: 6
     case .locked: 7
     case .newVersion: 8

@@ -23,15 +23,18 @@ package final class OriginServer: Sendable {
   ///   - listen: `ADDR:PORT` or `[ADDR]:PORT`; port 0 picks a free one.
   ///   - connectionLimit: how many connections are served at a time; more of them wait.
   ///   - idleTimeout: seconds that a peer may do nothing.
+  ///   - makeDirector: what is done wrong with this site; without it everything is right.
   package init(
-    site: String, listen: String, connectionLimit: Int = 256, idleTimeout: Double = 60
+    site: String, listen: String, connectionLimit: Int = 256, idleTimeout: Double = 60,
+    makeDirector: (StaticSite) -> FaultDirector? = { _ in nil }
   ) throws(FetchFailure) {
     let site = try StaticSite(site)
+    let director = makeDirector(site)
     let (listener, bound) = try Self.listen(listen)
     let connections = ConnectionSet(limit: connectionLimit)
     let acceptor = WorkThread("accept") {
       Self.accept(from: listener, into: connections) {
-        Connection(socket: $0, site: site, idleTimeout: idleTimeout)
+        Connection(socket: $0, site: site, idleTimeout: idleTimeout, director: director)
       }
     }
     self.connections = connections

@@ -26,7 +26,11 @@ package struct StaticSite: Sendable {
 
   /// The file that a request target stands for.
   package func file(_ target: String) throws(SiteRefusal) -> SiteFile {
-    let components = try Self.components(target)
+    try file(components: try Self.components(target))
+  }
+
+  /// The file behind decoded names, of which there is at least one.
+  package func file(components: [String]) throws(SiteRefusal) -> SiteFile {
     do throws(SystemError) {
       var directory = root
       for name in components.dropLast() {

@@ -1,3 +1,4 @@
+import Download
 import Failure
 
 /// What happens during a pull.
@@ -11,6 +12,12 @@ public enum FetchEvent: Sendable {
   case blockRejected(FetchFailure, wasOnDisk: Bool)
   /// A source failed; the run goes on.
   case sourceFailed(FetchFailure)
+  /// Something is wrong about the publisher, or about all that this client is shown: raised once.
+  case alert(FailureCategory, message: String, evidence: String?)
+  /// The number of alerts about the origin that nobody has acknowledged: said once at the end.
+  case unacknowledgedAlerts(Int, origin: String)
+  /// All sources that the data could come from, when no more will come.
+  case sources([Source])
   /// Something that the user should know.
   case note(String, hint: String?)
 
@@ -24,5 +31,23 @@ public enum FetchEvent: Sendable {
     public var reused: Int64
     /// Bytes a second from the network; nil while unknown.
     public var rate: Double?
+    /// How many sources have a request under way.
+    public var sources: Int
+  }
+
+  /// Who sent what in a run, and who was refused for what.
+  public struct Source: Sendable, Equatable {
+    /// The base URL, without secrets.
+    public var url: String
+    /// Verified bytes that came from it.
+    public var bytes: Int64
+    /// How often it failed, and how.
+    public var refusals: [FailureCategory: Int]
+  }
+}
+
+extension FetchEvent.Source {
+  init(_ report: SourceReport) {
+    self.init(url: report.name, bytes: report.bytes, refusals: report.refusals)
   }
 }

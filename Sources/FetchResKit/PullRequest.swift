@@ -10,6 +10,11 @@ public struct PullRequest: Sendable {
   public var keys: [String] = []
   /// The origin that is expected; nil to find it out from the keys, the directory or the state.
   public var origin: String?
+  /// Further places that have the same site: http or https URLs. They get no header lines, and need
+  /// not be trusted more than any other.
+  public var mirrors: [String] = []
+  /// Gives each source one attempt at once, however long it was to be left alone after failures.
+  public var asksAtOnce = false
   /// Local files that may hold blocks of the resource.
   public var reuse: [String] = []
   /// Uses the disk alone.
@@ -27,6 +32,11 @@ public struct PullRequest: Sendable {
   public var headers: [String] = []
   /// A file of certificates to trust instead of the system's.
   public var certificateFile: String?
+  /// The client certificate to show, by the name it was imported under; nil for the one that is for
+  /// the host of the URL, if there is one.
+  public var identity: String?
+  /// SHA-256 of public keys of the manifest's own server, in base64; it has to have one of them.
+  public var pins: [String] = []
   /// Seconds.
   public var connectTimeout = 10.0
   /// Seconds.
@@ -36,6 +46,8 @@ public struct PullRequest: Sendable {
   public var stallWindow = 20.0
   /// Seconds without a verified block after which the run ends.
   public var giveUpAfter = 600.0
+  /// Seconds that the newest sign of life of the publisher may be old; nil for any age.
+  public var maximumAge: Int64?
   /// Where this program keeps its own records; nil for the default of the environment.
   public var stateDirectory: String?
 

@@ -19,7 +19,7 @@ extension PullSession {
     // Whoever finished it may have been killed before its name was durable.
     try directory.sync()
     if !pinned { try directory.setCurrent(version) }
-    return try deliver(complete, in: directory, Work(), newer: nil)
+    return try deliver(complete, in: directory, Work(), newer: newest.newerVersion)
   }
 
   /// The release to work on: the newest, or an older one that was begun.

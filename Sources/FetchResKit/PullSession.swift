@@ -2,6 +2,7 @@ import Crypto
 import Download
 import Failure
 import Manifest
+import ReleaseLog
 import SignedNote
 import Storage
 import System
@@ -12,18 +13,21 @@ import Transport
 package struct PullSession {
   let request: PullRequest
   private let fileSystem: any FileSystem
-  private let interruption: Interruption
-  private let report: (FetchEvent) -> Void
-  private let now: () -> UTCDate
+  let interruption: Interruption
+  let passwords: PasswordSource
+  let report: (FetchEvent) -> Void
+  let now: () -> UTCDate
 
   package init(
     _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
-    interruption: Interruption, now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
+    interruption: Interruption, passwords: PasswordSource = .none,
+    now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
     report: @escaping (FetchEvent) -> Void
   ) {
     self.request = request
     self.fileSystem = fileSystem
     self.interruption = interruption
+    self.passwords = passwords
     self.now = now
     self.report = report
   }
@@ -35,14 +39,20 @@ package struct PullSession {
       throw FetchFailure(.usage, "'\(pinned)' in the URL is no version")
     }
     let state = try StateDirectory(request.stateDirectory, fileSystem)
-    let (keys, named) = try ExpectedOrigin.parse(keys: request.keys, origin: request.origin)
+    let (given, named) = try ExpectedOrigin.parse(keys: request.keys, origin: request.origin)
+    let trust = try state.trust.load()
     if let output = request.output, output != "-" { try OutputFile.check(output, fileSystem) }
     guard request.directory != "" else { throw FetchFailure(.usage, "-d needs a directory") }
 
-    let transport = request.offline ? nil : makeTransport(site)
+    let pins = try checkedPins(site)
+    let identities = IdentityStore(state, fileSystem)
+    let identity = request.offline ? nil : try openIdentity(site, identities)
+    let transport =
+      request.offline ? nil : makeTransport(policy(site, pins: pins), identity, identities)
     defer { transport?.stop() }
     var origin = named
     if origin == nil { origin = try recordedOrigin(site, state) }
+    if origin == nil { origin = trust.origins.first { $0.name == site.plainName } }
     guard let origin else { throw unknownKey(site, transport, nil) }
     let path = request.directory ?? origin.directoryName
     if let other = try ResourceDirectory(path, fileSystem)?.origin(), other != origin {
@@ -50,11 +60,16 @@ package struct PullSession {
         .usage, "the directory \(path) belongs to \(other), not to \(origin)",
         hint: "choose another directory with -d")
     }
+    let keys = given + trust.keys(of: origin).filter { !given.contains($0) }
     let expected = ExpectedOrigin(origin: origin, keys: keys)
     guard !keys.isEmpty else { throw unknownKey(site, transport, origin) }
 
-    guard let transport else { return try runOffline(path, expected, site) }
-    return try run(site, path, expected, state, transport)
+    return try watching(origin, state) { () throws(FetchFailure) in
+      guard let transport else { return try runOffline(path, expected, site, state) }
+      do throws(FetchFailure) { return try run(site, path, expected, state, transport) } catch {
+        throw hintingAtIdentity(error, site, identity)
+      }
+    }
   }
 
   /// What the directory says that it belongs to, else what this URL was last time.
@@ -69,17 +84,18 @@ package struct PullSession {
     return state.site(of: site.base)?.origin
   }
 
-  private func makeTransport(_ site: SiteURL) -> CurlTransport {
+  private func policy(_ site: SiteURL, pins: [String]) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.headers = request.headers
     policy.credentialsOrigin = site.base
     policy.certificateFile = request.certificateFile
+    policy.pins = pins
     policy.connectTimeout = request.connectTimeout
     policy.firstByteTimeout = request.firstByteTimeout
     policy.rateLimit = request.rateLimit
     policy.stall = StallLimit(bytesPerSecond: request.stallRate, window: request.stallWindow)
-    return CurlTransport(policy: policy)
+    return policy
   }
 
   private var limits: DownloadLimits {
@@ -87,10 +103,29 @@ package struct PullSession {
     limits.connections = request.connections
     limits.memory = request.memory
     limits.retry.giveUpAfter = request.giveUpAfter
+    #if FETCHRES_MUTANTS
+      if Mutant.neverGiveUp.isChosen {
+        limits.retry.giveUpAfter = .infinity
+        limits.retry.attemptsPerBlock = .max
+      }
+    #endif
     return limits
   }
 
   // MARK: Online
+
+  /// The base, the user's mirrors, and those that the newest verified manifest names: one that is
+  /// kept, so that a base that is gone does not lose everyone.
+  private func sources(
+    _ site: SiteURL, _ expected: ExpectedOrigin, _ state: StateDirectory
+  ) throws(FetchFailure) -> SourceList {
+    let sources = SourceList(site, records: state.sources, asksAtOnce: request.asksAtOnce)
+    for mirror in request.mirrors { sources.add(try WebURL.mirror(mirror)) }
+    if let kept = try state.log(of: expected.origin).load().newest {
+      sources.add(mirrorsOf: kept.manifest)
+    }
+    return sources
+  }
 
   private func run(
     _ site: SiteURL, _ path: String, _ expected: ExpectedOrigin, _ state: StateDirectory,
@@ -100,21 +135,18 @@ package struct PullSession {
     let existing = try ResourceDirectory(path, fileSystem)
     let early = try existing?.origin() == nil ? nil : existing?.lock()
 
-    let fetch = SmallFetch(
-      transport: transport, retry: limits.retry, interruption: interruption, report: report)
+    let sources = try sources(site, expected, state)
+    let monitor = try monitor(expected, site, state, sources: sources, transport)
+    var expected = expected
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
-      try fetch.run(site.manifestURL) { bytes throws(FetchFailure) in
-        let accepted = try AcceptedManifest(bytes, expected)
-        if let pinned = site.pinnedVersion, accepted.manifest.version != pinned {
-          throw FetchFailure(
-            .manifestMalformed,
-            "the manifest at this URL is that of version \(accepted.manifest.version)")
-        }
-        return accepted
-      }
+      let verdict = try monitor.run()
+      // A key that was announced and followed counts from here on.
+      expected.keys = verdict.keys
+      return AcceptedManifest(verdict, wall: now())
     }
     let newest = try ask()
     try newest.checkExpiry(now: now())
+    sources.add(mirrorsOf: newest.manifest)
     let manifest = newest.manifest
     report(
       .manifest(
@@ -140,7 +172,7 @@ package struct PullSession {
     let isOlder = chosen.manifest.version != manifest.version
     do throws(FetchFailure) {
       return try complete(
-        chosen, newest: newest, in: directory, lock, site, transport, ask: ask)
+        chosen, newest: newest, in: directory, lock, site, sources, state, transport, ask: ask)
     } catch {
       guard isOlder, error.category == .httpStatus, [404, 410].contains(error.httpStatus) else {
         throw error
@@ -155,13 +187,14 @@ package struct PullSession {
   /// Fetches what is missing of `chosen` and makes it available.
   private func complete(
     _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
-    _ lock: DirectoryLock, _ site: SiteURL, _ transport: any Transport,
+    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList,
+    _ state: StateDirectory, _ transport: any Transport,
     ask: () throws(FetchFailure) -> AcceptedManifest
   ) throws(FetchFailure) -> PullResult {
     let manifest = chosen.manifest
     try directory.takeBack(manifest, lock)
     let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
-    let work = try download(resource, in: directory, base: site.base, transport)
+    let work = try download(resource, in: directory, sources, state, transport)
 
     // Expiry is judged again before the marker, never in between.
     var final = chosen
@@ -184,12 +217,12 @@ package struct PullSession {
     let isNewest = manifest.version == newest.manifest.version
     return try deliver(
       complete, in: directory, work,
-      newer: isNewest ? nil : newest.manifest.version)
+      newer: isNewest ? newest.newerVersion : newest.manifest.version)
   }
 
   private func download(
-    _ resource: PartialResource, in directory: ResourceDirectory, base: WebURL,
-    _ transport: any Transport
+    _ resource: PartialResource, in directory: ResourceDirectory, _ sources: SourceList,
+    _ state: StateDirectory, _ transport: any Transport
   ) throws(FetchFailure) -> Work {
     let manifest = resource.manifest
     let claimed = try resource.claimedBytes()
@@ -197,7 +230,8 @@ package struct PullSession {
     report(.begin(version: manifest.version, size: manifest.layout.size, claimed: claimed))
     var last = DownloadProgress()
     let downloader = try Downloader(
-      resource, transport: transport, base: base, limits: limits,
+      resource, transport: transport,
+      sources: sources.downloadSources(), limits: limits,
       reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
     ) { event in
       switch event {
@@ -207,12 +241,19 @@ package struct PullSession {
           .progress(
             FetchEvent.Progress(
               total: progress.total, verified: progress.verified, resumed: progress.resumed,
-              reused: progress.reused, rate: progress.rate)))
+              reused: progress.reused, rate: progress.rate, sources: progress.sources)))
       case .blockRejected(let failure, let wasOnDisk):
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
         report(.sourceFailed(failure))
+      case .record(let source, let record):
+        sources.keep(record, of: source)
       }
+    }
+    defer {
+      let reports = downloader.reports.map { FetchEvent.Source($0) }
+      report(.sources(reports))
+      state.remember(reports, of: manifest.origin)
     }
     try downloader.run(interruption)
     return Work(
@@ -267,7 +308,8 @@ package struct PullSession {
       report(
         .note(
           "version \(complete.manifest.version) is complete; version \(newer) is newer",
-          hint: "run again to fetch it"))
+          hint: request.pinsVersion
+            ? "its URL is the one without the version" : "run again to fetch it"))
     }
     var path: String? = directory.filePath(complete)
     if let output = request.output {
@@ -295,7 +337,7 @@ package struct PullSession {
   // MARK: Offline
 
   private func runOffline(
-    _ path: String, _ expected: ExpectedOrigin, _ site: SiteURL
+    _ path: String, _ expected: ExpectedOrigin, _ site: SiteURL, _ state: StateDirectory
   ) throws(FetchFailure) -> PullResult {
     let nothing = FetchFailure(
       .unreachable, "offline, and no complete version is in \(path)",
@@ -303,6 +345,9 @@ package struct PullSession {
     guard let directory = try ResourceDirectory(path, fileSystem) else { throw nothing }
     let complete = site.pinnedVersion.map { CompletedVersion($0, in: directory.directory) }
     guard let complete = complete ?? directory.available else { throw nothing }
+    var expected = expected
+    expected.keys =
+      KeyRing(trusted: expected.keys, try state.log(of: expected.origin).load()).keys
     _ = try AcceptedManifest(complete.note, expected)
     return try deliver(complete, in: directory, Work(), newer: nil)
   }
@@ -316,7 +361,7 @@ package struct PullSession {
     var failure = FetchFailure(
       .unknownKey,
       origin.map { "no key is trusted for \($0)" } ?? "no key is trusted for this URL",
-      hint: "get the public key from the publisher and give it with --key")
+      hint: "get the public key from the publisher, then: fetchres trust add VKEY")
     guard let transport else { return failure }
     let response = try? transport.fetch(
       Request(site.manifestURL), limit: Manifest.maximumByteCount, interruption)
@@ -324,7 +369,8 @@ package struct PullSession {
     if let shown, shown.origin != nil {
       failure.hint =
         "the server shows the key \(shown), which nothing has verified; "
-        + "compare it with the publisher's, then add: --key \(shown)"
+        + "compare it with the publisher's, then add: --key \(shown), or for good: "
+        + "fetchres trust add \(shown)"
     }
     return failure
   }
@@ -334,7 +380,18 @@ package struct PullSession {
   }
 }
 
+extension PullRequest {
+  fileprivate var pinsVersion: Bool { (try? SiteURL(url))?.pinnedVersion != nil }
+}
+
 extension SiteURL {
+  /// Host and path without the last component: the origin that a publisher of this URL would choose.
+  var plainName: String {
+    let path = base.path.utf8.drop { $0 == UInt8(ascii: "/") }
+    let name = "\(base.host)/\(Substring(path))"
+    return name.hasSuffix("/") ? String(name.dropLast()) : name
+  }
+
   /// The URL of the manifest to ask for.
   var manifestURL: WebURL {
     guard let pinnedVersion else { return base.appending(manifestName) }

@@ -1,3 +1,4 @@
+import Crypto
 import Download
 import Failure
 import Manifest
@@ -27,9 +28,12 @@ package struct SiteRecovery {
   /// - Returns: the newest manifest.
   /// - Throws: `stale`, `fork`, `tile-invalid`, and all that a fetch can end with. What was put into
   ///   place by then is verified and right; a rerun goes on.
-  package func run(site: String, keyFile: String) throws(FetchFailure) -> Manifest {
+  package func run(
+    site: String, keyFile: String, passwords: PasswordSource
+  ) throws(FetchFailure) -> Manifest {
     defer { remote.transport.stop() }
-    let rebuild = try SiteRebuild(site: site, keyFile: keyFile, report: report)
+    let rebuild = try SiteRebuild(
+      site: site, keyFile: keyFile, passwords: passwords, report: report)
     let checkpoint = try rebuild.accept(
       checkpoint: try remote.fetch(SitePaths.checkpoint, 65_536))
     let log = remote.log(fallsBack: true)
@@ -62,7 +66,9 @@ package struct SiteRecovery {
       try PartialResource(manifest, note: Array(manifest.text.utf8), below: work)
     }
     try Downloader(
-      resource, transport: remote.transport, base: remote.url.base, limits: DownloadLimits()
+      resource, transport: remote.transport,
+      sources: [DownloadSource(remote.url.base, SourceSeed(name: remote.url.base.shown))],
+      limits: DownloadLimits()
     ) { _ in }.run(remote.interruption)
     try rebuild.putData(of: manifest, try resource.openBlocks())
   }

@@ -1,5 +1,6 @@
 import Crypto
 import Failure
+import ReleaseLog
 import SignedNote
 import Storage
 import System
@@ -9,7 +10,7 @@ import Transport
 /// `$HOME/.local/state/fetchres`, else `$STATE_DIRECTORY`.
 struct StateDirectory: Sendable {
   let path: String
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
 
   init(_ chosen: String?, _ fileSystem: any FileSystem) throws(FetchFailure) {
     self.fileSystem = fileSystem
@@ -30,6 +31,30 @@ struct StateDirectory: Sendable {
         hint: "name one with --state-dir")
     }
   }
+
+  /// What is kept of an origin's release log.
+  func log(of origin: Origin) -> LogStore { LogStore(origin, below: path, fileSystem) }
+
+  /// The origins of whose logs something is kept.
+  var logOrigins: [Origin] { LogStore.origins(below: path, fileSystem) }
+
+  /// The base URLs that an origin was pulled from.
+  func bases(of origin: Origin) -> [WebURL] {
+    guard let sites = try? fileSystem.openDirectory(Path.join(path, "sites")) else { return [] }
+    return ((try? sites.entries()) ?? []).sorted().compactMap { name in
+      guard let bytes = try? sites.readFile(name, limit: 16_384) else { return nil }
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      guard lines.count == 3, lines[0] == "origin \(origin)", lines[2].hasPrefix("url ") else {
+        return nil
+      }
+      return try? WebURL(String(lines[2].dropFirst(4)))
+    }
+  }
+
+  /// What is kept of sources that failed.
+  var sources: RetryRecords { RetryRecords(Path.join(path, "sources"), fileSystem) }
+
+  var trust: TrustStore { TrustStore(below: path, fileSystem) }
 
   /// What is remembered of a base URL.
   struct Site: Sendable, Equatable {

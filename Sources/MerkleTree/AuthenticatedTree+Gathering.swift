@@ -30,4 +30,15 @@ extension AuthenticatedTree {
       node(level: level, index: index)
     }
   }
+
+  /// What `ConsistencyProof.impliedRoots` takes: the proof for the tree of `size` leaves, with the root
+  /// of that tree, as this one has it, in front where the size is a power of two. Requires
+  /// `0 < size < count` and that both edges are proven.
+  public mutating func impliedProof(from size: Int64) -> [Digest] {
+    let proof = ConsistencyProof.make(size1: size, shape: shape) { level, index in
+      node(level: level, index: index)
+    }
+    guard size.nonzeroBitCount == 1 else { return proof }
+    return [node(level: size.trailingZeroBitCount, index: 0)] + proof
+  }
 }

@@ -57,6 +57,28 @@ public enum ConsistencyProof {
     return (first, second)
   }
 
+  /// The roots of both trees as the larger one has them: `nodes` are PROOF(size1, D[size2]), with
+  /// MTH(D[0:size1]) in front where size1 is a power of two. The nodes are those of the larger tree if
+  /// and only if the second is its root; the first then is what that tree holds in its first `size1`
+  /// leaves, whatever anybody says about the smaller one.
+  ///
+  /// - Throws: `proof-malformed` unless `0 < size1 < size2` and there are exactly the nodes needed.
+  public static func impliedRoots(
+    size1: Int64, size2: Int64, nodes: [Digest]
+  ) throws(FetchFailure) -> (first: Digest, second: Digest) {
+    guard size1 > 0, size1 < size2 else {
+      throw InclusionProof.malformed("there is nothing to prove between \(size1) and \(size2)")
+    }
+    let needed =
+      length(size1: size1, size2: size2) + (size1.nonzeroBitCount == 1 ? 1 : 0)
+    guard nodes.count == needed else {
+      throw InclusionProof.malformed(
+        "\(nodes.count) nodes instead of \(needed) between sizes \(size1) and \(size2)")
+    }
+    let (first, second) = fold(nodes, size1: size1, size2: size2)
+    return (first, second)
+  }
+
   /// The number of nodes in PROOF(size1, D[size2]).
   static func length(size1: Int64, size2: Int64) -> Int {
     var nodes = 0

@@ -1,3 +1,4 @@
+import Crypto
 import Failure
 import SignedNote
 import Storage
@@ -7,21 +8,29 @@ import System
 package struct KeyFile: Sendable {
   package let path: String
   package let key: SigningKey
-  /// Whether others than its owner may read it.
-  package let isExposed: Bool
 
   private static let limit = 4_096
+  /// How often a wrong password is asked for again.
+  private static let attempts = 3
 
   /// Reads a key; white space around it is tolerated.
   ///
-  /// - Throws: `usage` if it is not there or no key; `permission`, `io-error`.
-  package init(_ path: String, _ fileSystem: any FileSystem) throws(FetchFailure) {
+  /// - Parameter passwords: asked for a key that is under a password.
+  /// - Throws: `usage` if it is not there, no key, or not opened; `permission`, also for one that
+  ///   others may read; `io-error`.
+  package init(
+    _ path: String, _ fileSystem: any FileSystem, passwords: PasswordSource = .none
+  ) throws(FetchFailure) {
     self.path = path
-    let bytes: [UInt8]
+    ThisProcess.forbidCoreDumps()
+    var bytes: [UInt8]
+    let isExposed: Bool
     do throws(SystemError) {
       let file = try fileSystem.openFile(path)
-      bytes = try file.readAll(path, limit: Self.limit)
-      isExposed = try file.status().permissions & 0o077 != 0
+      let status = try file.status()
+      isExposed = status.kind == .regular && status.permissions & 0o077 != 0
+      // Not even read: who publishes with it goes on as if nobody knew it.
+      bytes = isExposed ? [] : try file.readAll(path, limit: Self.limit)
     } catch {
       if error.code == SystemError.notFound {
         throw FetchFailure(
@@ -29,7 +38,17 @@ package struct KeyFile: Sendable {
       }
       throw error.failure("cannot read the key file \(path)")
     }
+    guard !isExposed else {
+      throw FetchFailure(
+        .permission, "others can read the secret key \(path), so it is not used",
+        hint: "chmod 600 it, and think about who may have read it")
+    }
+    defer { _ = SecretBytes(taking: &bytes) }
     let text = String(decoding: bytes, as: UTF8.self)
+    if let sealed = SealedKey(text) {
+      key = try Self.open(sealed, path, passwords)
+      return
+    }
     let trimmed = text.split(whereSeparator: { $0.isWhitespace })
     guard trimmed.count == 1, let key = SigningKey(trimmed[0]) else {
       throw FetchFailure(
@@ -39,15 +58,39 @@ package struct KeyFile: Sendable {
     self.key = key
   }
 
+  private static func open(
+    _ sealed: SealedKey, _ path: String, _ passwords: PasswordSource
+  ) throws(FetchFailure) -> SigningKey {
+    for _ in 0..<(passwords.asksAgain ? attempts : 1) {
+      guard let password = try passwords.ask("password of the secret key \(path): ") else {
+        throw FetchFailure(
+          .usage, "the secret key \(path) is under a password, and there is nobody to ask for it",
+          hint: "run it on a terminal, or give --password-file FILE")
+      }
+      do throws(PrivateKey.Refusal) { return try sealed.open(password) } catch {
+        guard error == .notOpened else {
+          throw FetchFailure(
+            .usage, "\(path) is damaged: it holds no secret key of \(sealed.key)",
+            hint: "take the copy that you keep")
+        }
+      }
+    }
+    throw FetchFailure(.usage, "the password of the secret key \(path) is wrong")
+  }
+
   /// Makes a new key and writes it, for its owner alone; never over something that is there.
+  ///
+  /// - Parameter password: what it is encrypted under; nil for nothing.
   package static func generate(
-    _ origin: Origin, at path: String, _ fileSystem: any FileSystem
+    _ origin: Origin, at path: String, _ fileSystem: any FileSystem, password: SecretBytes? = nil
   ) throws(FetchFailure) -> NoteKey {
+    ThisProcess.forbidCoreDumps()
     let key = SigningKey.generate(origin)
+    let text = password.map { SealedKey(key, password: $0).text } ?? key.secretText + "\n"
     do throws(SystemError) {
       let directory = try fileSystem.openDirectory(Path.parent(path))
       let file = try directory.openFile(Path.name(path), .createNew(permissions: 0o600))
-      try file.writeAll(Array((key.secretText + "\n").utf8))
+      try file.writeAll(Array(text.utf8))
       try file.sync()
       try directory.sync()
     } catch {

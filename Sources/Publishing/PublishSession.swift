@@ -30,13 +30,15 @@ struct PublishSession {
 
   /// - Throws: `locked`, `usage`, `origin-mismatch`, `rollback`, `fork`.
   init(
-    site path: String, keyFiles: [String], makes: Bool, _ fileSystem: any FileSystem, now: UTCDate,
-    report: (String) -> Void
+    site path: String, keyFiles: [String], _ passwords: PasswordSource, makes: Bool,
+    _ fileSystem: any FileSystem, now: UTCDate, report: (String) -> Void
   ) throws(FetchFailure) {
     self.fileSystem = fileSystem
     self.now = now
     var keys: [KeyFile] = []
-    for path in keyFiles { keys.append(try KeyFile(path, fileSystem)) }
+    for path in keyFiles {
+      keys.append(try KeyFile(path, fileSystem, passwords: passwords))
+    }
     guard let first = keys.first else {
       throw FetchFailure(.usage, "a release has to be signed", hint: "name a key file with --key")
     }
@@ -47,9 +49,6 @@ struct PublishSession {
       throw FetchFailure(.usage, "a key is given twice")
     }
     self.keys = keys
-    for file in keys where file.isExposed {
-      report("warning: others can read the secret key \(file.path): chmod 600 it")
-    }
 
     site = try SiteDirectory(path, fileSystem, makes: makes)
     lock = try site.lock()

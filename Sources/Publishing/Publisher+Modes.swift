@@ -1,3 +1,4 @@
+import Crypto
 import Failure
 import Manifest
 import SignedNote
@@ -29,7 +30,8 @@ extension Publisher {
       site: request.site, fileSystem, report)
     try Self.check(request.mirrors ?? [])
     let session = try PublishSession(
-      site: request.site, keyFiles: request.keyFiles, makes: false, fileSystem, now: now(),
+      site: request.site, keyFiles: request.keyFiles, passwords, makes: false, fileSystem,
+      now: now(),
       report: report)
     guard let newest = session.newest else {
       throw FetchFailure(

@@ -39,16 +39,19 @@ package struct PublishResult: Sendable {
 /// new release, whole.
 package struct Publisher {
   let fileSystem: any FileSystem
+  let passwords: PasswordSource
   let now: () -> UTCDate
   let report: (String) -> Void
 
-  /// - Parameter report: gets sentences for the user.
+  /// - Parameters:
+  ///   - passwords: asked for keys that are under one.
+  ///   - report: gets sentences for the user.
   package init(
-    fileSystem: any FileSystem = RealFileSystem(),
+    fileSystem: any FileSystem = RealFileSystem(), passwords: PasswordSource = .none,
     now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
     report: @escaping (String) -> Void
   ) {
-    (self.fileSystem, self.now, self.report) = (fileSystem, now, report)
+    (self.fileSystem, self.passwords, self.now, self.report) = (fileSystem, passwords, now, report)
   }
 
   /// Publishes a new version.
@@ -60,7 +63,8 @@ package struct Publisher {
     let input = try PublishInput(request, fileSystem)
     try Self.check(request.mirrors)
     let session = try PublishSession(
-      site: request.site, keyFiles: request.keyFiles, makes: true, fileSystem, now: now(),
+      site: request.site, keyFiles: request.keyFiles, passwords, makes: true, fileSystem,
+      now: now(),
       report: report)
     if let there = try publishedManifest(request.version, session.site) {
       let result = try compare(input, with: there)

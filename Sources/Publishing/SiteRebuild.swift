@@ -29,10 +29,11 @@ package final class SiteRebuild {
 
   package init(
     site path: String, keyFile: String, _ fileSystem: any FileSystem = RealFileSystem(),
+    passwords: PasswordSource = .none,
     report: (String) -> Void
   ) throws(FetchFailure) {
     self.fileSystem = fileSystem
-    let keyFile = try KeyFile(keyFile, fileSystem)
+    let keyFile = try KeyFile(keyFile, fileSystem, passwords: passwords)
     self.keyFile = keyFile
     site = try SiteDirectory(path, fileSystem, makes: true)
     lock = try site.lock()

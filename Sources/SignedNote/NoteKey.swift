@@ -58,7 +58,7 @@ public struct NoteKey: Sendable, Hashable, CustomStringConvertible {
 /// dump by accident; only ``secretText`` gives it out.
 public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
   public let key: NoteKey
-  private let seed: [UInt8]
+  let seed: [UInt8]
 
   private static let prefix = "PRIVATE+KEY+"
 

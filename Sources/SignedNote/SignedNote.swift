@@ -131,6 +131,29 @@ public struct SignedNote: Sendable {
     return lines.count == 1 && isValid(lines[0], by: key)
   }
 
+  /// The cosignatures of those witnesses that signed, with the seconds since 1970 that they name.
+  ///
+  /// - Throws: `note-malformed` if one signed twice, `bad-signature` if a line of one does not verify.
+  public func cosignatures(
+    by witnesses: [NoteKey]
+  ) throws(FetchFailure) -> [(witness: NoteKey, timestamp: UInt64)] {
+    var found: [(NoteKey, UInt64)] = []
+    for witness in witnesses where witness.algorithm == .cosignature {
+      let lines = lines(by: witness)
+      guard let line = lines.first else { continue }
+      guard lines.count == 1 else {
+        throw FetchFailure(.noteMalformed, "the note is cosigned twice by \(witness.name)")
+      }
+      guard let cosignature = Cosignature(line),
+        cosignature.isValid(text: text, publicKey: witness.publicKey)
+      else {
+        throw FetchFailure(.badSignature, "the cosignature by \(witness) does not verify")
+      }
+      found.append((witness, cosignature.timestamp))
+    }
+    return found
+  }
+
   private func lines(by key: NoteKey) -> [NoteSignature] {
     let id = key.id
     // Names are bytes here: String's own comparison takes canonically equivalent ones as equal.

@@ -28,17 +28,22 @@ package final class BufferPool: Sendable {
   deinit { state.look { state in state.free.forEach { $0.deallocate() } } }
 
   /// A buffer, or nil if all are in use.
-  package func take() -> PooledBuffer? {
-    let bytes: UnsafeMutableRawBufferPointer? = state.look { state in
-      if let free = state.free.popLast() { return free }
-      guard state.made < capacity else {
+  package func take() -> PooledBuffer? { take(1)?.first }
+
+  /// So many buffers, or nil, and none of them, if fewer are free.
+  package func take(_ count: Int) -> [PooledBuffer]? {
+    let found: [UnsafeMutableRawBufferPointer]? = state.look { state in
+      guard state.free.count + capacity - state.made >= count else {
         state.isAwaited = true
         return nil
       }
-      state.made += 1
-      return .allocate(byteCount: bufferSize, alignment: 4_096)
+      return (0..<count).map { _ in
+        if let free = state.free.popLast() { return free }
+        state.made += 1
+        return .allocate(byteCount: bufferSize, alignment: 4_096)
+      }
     }
-    return bytes.map { PooledBuffer($0, pool: self) }
+    return found?.map { PooledBuffer($0, pool: self) }
   }
 
   fileprivate func giveBack(_ bytes: UnsafeMutableRawBufferPointer) {

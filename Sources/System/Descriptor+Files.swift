@@ -5,6 +5,7 @@ import Glibc
 extension Descriptor {
   package static let readOnly = O_RDONLY
   package static let readWrite = O_RDWR
+  package static let writeOnly = O_WRONLY
   package static let create = O_CREAT
   package static let exclusive = O_EXCL
   package static let directory = O_DIRECTORY

@@ -92,6 +92,19 @@ package struct Socket: Sendable {
 
   // MARK: The end
 
+  /// Waits until the peer has sent its last, or either end has ended the connection, and reads nothing;
+  /// false when the time is over before.
+  package func waitForEnd(within seconds: Double) -> Bool {
+    let end = Clocks.monotonic() + seconds
+    while true {
+      let left = end - Clocks.monotonic()
+      if left <= 0 { return false }
+      let result = fetchres_wait_for_hangup(
+        descriptor.number, Int32(min(max((left * 1e3).rounded(.up), 1), 1e9)))
+      if result != 0, result != -1 || errno != EINTR { return true }
+    }
+  }
+
   /// Ends both directions: whoever waits in a call on this socket returns from it.
   package func shutdown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
@@ -108,6 +121,11 @@ package struct Socket: Sendable {
   /// Sends small packets at once instead of gathering them (Nagle).
   package func sendAtOnce() throws(SystemError) {
     try set(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
+  }
+
+  /// How many bytes that the peer has not taken the system keeps. It doubles and rounds the number.
+  package func setSendBuffer(_ bytes: Int) throws(SystemError) {
+    try set(SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
   }
 
   /// How many seconds ``receive(into:)`` waits for a byte before it throws a timeout.

@@ -13,6 +13,12 @@ package enum ThisProcess {
     return String(cString: path)
   }
 
+  /// The path of the program that runs.
+  package static var executable: String? {
+    let links = try? Descriptor.open("/proc/self", Descriptor.readOnly | Descriptor.directory)
+    return try? links?.readSymbolicLink("exe")
+  }
+
   package static var identifier: Int32 { getpid() }
 
   package static var hostName: String {

@@ -6,10 +6,11 @@ import System
 extension CurlEasy {
   /// What a result means; nil for success.
   func failure(_ code: CURLcode) -> FetchFailure? {
+    let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     func failure(_ category: FailureCategory, _ what: String) -> FetchFailure {
-      let detail = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-      return FetchFailure(category, "\(what): \(detail.prefix(200))")
+      FetchFailure(category, "\(what): \(text.prefix(200))")
     }
+    if let failure = tls?.failure(code, String(text.prefix(200)), of: handle) { return failure }
     switch code {
     case CURLE_OK: return nil
     case CURLE_COULDNT_RESOLVE_HOST: return failure(.unreachable, "the name does not resolve")
@@ -18,11 +19,6 @@ extension CurlEasy {
     case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR:
       return failure(.truncated, "the connection broke off")
     case CURLE_HTTP2, CURLE_HTTP2_STREAM: return failure(.truncated, "HTTP/2 broke off")
-    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
-      CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
-      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ENGINE_NOTFOUND,
-      CURLE_USE_SSL_FAILED:
-      return failure(.tls, "no trusted TLS connection")
     // libcurl says so when a single header line outgrows its own bound.
     case CURLE_OUT_OF_MEMORY, CURLE_FILESIZE_EXCEEDED:
       return FetchFailure(.tooLarge, "a header line of the response is longer than allowed")

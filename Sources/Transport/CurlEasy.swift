@@ -6,6 +6,7 @@ final class CurlEasy {
   let handle: UnsafeMutableRawPointer
   private var headers: UnsafeMutablePointer<curl_slist>?
   let errorText: UnsafeMutablePointer<CChar>
+  private(set) var tls: TLSSetup?
 
   init() {
     guard let handle = curl_easy_init() else { fatalError("Transport: out of memory") }
@@ -49,7 +50,9 @@ final class CurlEasy {
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(policy.connectTimeout * 1_000))
     set(CURLOPT_USERAGENT, policy.userAgent)
     set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
-    if let file = policy.certificateFile { set(CURLOPT_CAINFO, file) }
+    let tls = TLSSetup(request, policy)
+    tls.apply(to: handle)
+    self.tls = tls
     if let range = request.range {
       set(CURLOPT_RANGE, "\(range.lowerBound)-\(range.upperBound - 1)")
     }

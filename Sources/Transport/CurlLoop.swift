@@ -10,9 +10,10 @@ struct CurlMailbox: Sendable {
   /// Whether this machine is cut off from the host that a transfer did not reach.
   var looks: [(TransferID, isCutOff: Bool)] = []
   var stops = false
+  /// What transfers that run then finish with.
+  var stopReason = FetchFailure(.interrupted, "the transport stopped")
   /// Whether the multi handle is gone.
   var isClosed = false
-  var nextID: UInt64 = 0
 
   /// What is there now; afterwards there is nothing but how things stand.
   mutating func take() -> CurlMailbox {
@@ -65,7 +66,10 @@ final class CurlLoop {
       if mail.resumes || (limit != nil && wait == 0) {
         for transfer in transfers.values where transfer.isPaused { transfer.resume() }
       }
-      if mail.stops { break }
+      if mail.stops {
+        for id in Array(transfers.keys) { end(id, mail.stopReason) }
+        break
+      }
 
       var running: Int32 = 0
       curl_multi_perform(multi.pointer, &running)
@@ -80,7 +84,6 @@ final class CurlLoop {
       lastTurn = now
       curl_multi_poll(multi.pointer, nil, 0, pollTime, nil)
     }
-    for id in transfers.keys { end(id, FetchFailure(.interrupted, "the transport stopped")) }
     idle.removeAll()
   }
 

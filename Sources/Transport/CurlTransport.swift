@@ -22,12 +22,9 @@ package final class CurlTransport: Transport {
   deinit { stop() }
 
   package func start(_ request: Request, _ receiver: any ResponseReceiver) -> TransferID {
-    let id = mailbox.look { mail in
-      defer { mail.nextID += 1 }
-      return TransferID(number: mail.nextID)
-    }
+    let id = TransferID.next()
     let isStarted = tell { $0.starts.append((id, request, receiver)) }
-    if !isStarted { receiver.finish(FetchFailure(.interrupted, "the transport stopped")) }
+    if !isStarted { receiver.finish(mailbox.look { $0.stopReason }) }
     return id
   }
 
@@ -35,23 +32,27 @@ package final class CurlTransport: Transport {
 
   package func resumePaused() { tell { $0.resumes = true } }
 
-  package func stop() {
+  package func stop() { stop(nil) }
+
+  /// - Parameter reason: what transfers that run finish with; nil for `interrupted`.
+  package func stop(_ reason: FetchFailure?) {
     guard
       let running = thread.change({ thread in
         defer { thread = nil }
         return thread
       })
     else { return }
-    tell { $0.stops = true }
+    tell { mail in
+      mail.stops = true
+      if let reason { mail.stopReason = reason }
+    }
     running.join()
     let late = mailbox.look { mail in
       mail.isClosed = true
-      return mail.take().starts
+      return mail.take()
     }
     curl_multi_cleanup(multi.pointer)
-    for (_, _, receiver) in late {
-      receiver.finish(FetchFailure(.interrupted, "the transport stopped"))
-    }
+    for (_, _, receiver) in late.starts { receiver.finish(late.stopReason) }
   }
 
   /// False if nobody is there to hear it any more.

@@ -8,6 +8,10 @@ package struct RequestPolicy: Sendable {
   package var credentialsOrigin: WebURL?
   /// A file of certificates to trust instead of the system's.
   package var certificateFile: String?
+  /// What is shown to `credentialsOrigin`, and to no other.
+  package var clientCertificate: ClientCertificate?
+  /// SHA-256 of public keys in base64; `credentialsOrigin` has to have one of them. Empty for any.
+  package var pins: [String] = []
   /// Seconds to a connection, TLS included.
   package var connectTimeout: Double = 10
   /// Seconds from the request to the first byte of its answer.

@@ -1,4 +1,5 @@
 import Failure
+import Synchronization
 
 /// One GET.
 package struct Request: Sendable {
@@ -52,6 +53,13 @@ package protocol ResponseReceiver: AnyObject, Sendable {
 
 package struct TransferID: Sendable, Hashable {
   let number: UInt64
+
+  private static let count = Atomic<UInt64>(0)
+
+  /// One that no transfer of this process had before, whichever transport it runs on.
+  static func next() -> TransferID {
+    TransferID(number: count.add(1, ordering: .relaxed).newValue)
+  }
 }
 
 /// The way to the network.

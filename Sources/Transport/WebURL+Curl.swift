@@ -44,6 +44,11 @@ package struct WebURL: Sendable, Hashable {
     guard let host = part(CURLUPART_HOST), !host.isEmpty,
       let port = part(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap(Int.init)
     else { throw refusal("names no host") }
+    // An escape in a host is decoded by libcurl.
+    guard host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw refusal("names a host outside ASCII: write it in its xn-- form")
+    }
+    guard port > 0 else { throw refusal("names port 0, on which nothing can listen") }
     self.scheme = scheme
     self.host = host.lowercased()
     self.port = port
@@ -62,7 +67,8 @@ package struct WebURL: Sendable, Hashable {
 
   private var isDefaultPort: Bool { port == (scheme == "https" ? 443 : 80) }
 
-  private var authority: String { isDefaultPort ? host : "\(host):\(port)" }
+  /// The host, with its port unless that is the usual one.
+  var authority: String { isDefaultPort ? host : "\(host):\(port)" }
 
   /// The whole URL, secrets included: for libcurl alone.
   package var text: String {

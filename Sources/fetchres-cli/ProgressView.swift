@@ -17,6 +17,9 @@ final class ProgressView {
   private var lineIsOpen = false
   private var nextLine = 0.0
   private var begun: (version: String, size: Int64)?
+  /// Alerts are said at the end, where they are not scrolled away.
+  private var alerts: [String] = []
+  private var reminder: String?
 
   init(_ arguments: ParsedArguments) throws(FetchFailure) {
     let modes = ["--json", "--quiet", "--verbose", "--progress"].filter { arguments.has($0) }
@@ -32,6 +35,7 @@ final class ProgressView {
   }
 
   func show(_ event: FetchEvent) {
+    keep(event)
     switch mode {
     case .json: showJSON(event)
     case .quiet: break
@@ -41,6 +45,7 @@ final class ProgressView {
 
   func complete(_ result: PullResult) {
     closeLine()
+    sayAlerts(but: nil)
     switch mode {
     case .json:
       var line = JSONLine("complete")
@@ -73,7 +78,25 @@ final class ProgressView {
       line.add("exitCode", Int64(failure.exitCode))
       line.print()
     }
+    sayAlerts(but: failure.message)
     Talk.error(failure)
+  }
+
+  private func sayAlerts(but message: String?) {
+    guard mode != .quiet else { return }
+    for alert in alerts where alert != message { Talk.warning(alert) }
+    if let reminder { Talk.warning(reminder) }
+  }
+
+  private func keep(_ event: FetchEvent) {
+    switch event {
+    case .alert(_, let message, _): alerts.append(message)
+    case .unacknowledgedAlerts(let count, let origin):
+      reminder =
+        "\(Quantities.counted(Int64(count), "alert")) about \(origin) "
+        + "\(count == 1 ? "is" : "are") not acknowledged: 'fetchres integrity' says more"
+    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .sources, .note: break
+    }
   }
 
   private func showPlain(_ event: FetchEvent) {
@@ -95,10 +118,24 @@ final class ProgressView {
           : "\(failure.message) (\(failure.source ?? "a source")): it is asked for again")
     case .sourceFailed(let failure):
       say("\(failure.category.rawValue): \(failure.message)")
+    case .sources(let sources):
+      // Who is alone has sent what was fetched.
+      guard isVerbose || sources.count > 1 else { return }
+      for source in sources { say(Self.shown(source)) }
+    case .alert, .unacknowledgedAlerts: break
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }
     }
+  }
+
+  static func shown(_ source: FetchEvent.Source) -> String {
+    let sent = source.bytes > 0 ? Quantities.shown(source.bytes) : "nothing"
+    let refused = source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+      $0.value == 1 ? $0.key.rawValue : "\($0.key.rawValue) ×\($0.value)"
+    }
+    return "\(source.url) sent \(sent)"
+      + (refused.isEmpty ? "" : ", refused: \(refused.joined(separator: ", "))")
   }
 
   private func say(_ text: String) {
@@ -160,6 +197,7 @@ final class ProgressView {
       line.add("resumed", progress.resumed)
       line.add("reused", progress.reused)
       line.add("rate", progress.rate.map { Int64($0) })
+      line.add("sources", Int64(progress.sources))
       line.print()
     case .blockRejected(let failure, let wasOnDisk):
       var line = JSONLine("block-rejected")
@@ -169,6 +207,23 @@ final class ProgressView {
     case .sourceFailed(let failure):
       var line = JSONLine("source-failed")
       line.add(failure)
+      line.print()
+    case .sources(let sources):
+      for source in sources {
+        var line = JSONLine("source")
+        line.add(source)
+        line.print()
+      }
+    case .alert(let category, let message, let evidence):
+      var line = JSONLine("alert")
+      line.add("category", category.rawValue)
+      line.add("message", message)
+      line.add("evidence", evidence)
+      line.print()
+    case .unacknowledgedAlerts(let count, let origin):
+      var line = JSONLine("alerts")
+      line.add("origin", origin)
+      line.add("unacknowledged", Int64(count))
       line.print()
     case .note(let text, let hint):
       var line = JSONLine("note")

@@ -33,7 +33,7 @@ enum PublishCommand {
       OptionSpec("--phase", "NAME", "of that list: releases, tile, checkpoint or manifests"),
       OptionSpec("--null", letter: "-0", "end names with NUL instead of a newline"),
       OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
-    ],
+    ] + PasswordOptions.specs,
     notes: """
       Back up the key file and the record beside it (FILE.head): whoever loses them cannot publish,
       whoever steals the key can. An interrupted publish is completed by the next one.
@@ -80,7 +80,8 @@ enum PublishCommand {
     request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
     request.clockWasWrong = arguments.has("--clock-was-wrong")
 
-    let result = try Publisher { Talk.note($0) }.publish(request)
+    let result = try Publisher(passwords: try PublishModes.passwords(arguments)) { Talk.note($0) }
+      .publish(request)
     let manifest = result.manifest
     if result.wasThere {
       Talk.note(
@@ -102,10 +103,12 @@ enum KeygenCommand {
     options: [
       OptionSpec("--out", "FILE", "where the secret key goes; default: ORIGIN's last part + .key"),
       OptionSpec("--next", "FILE", "make the key that will follow it too"),
-    ],
+    ] + PasswordOptions.newSpecs,
     notes: """
       An origin names a resource, such as maps.example.com/world; it needs no server behind it.
       With --next, publish the first release with --next-key and the text that is printed for it.
+      With a password the key is stored as encrypted PKCS#8, which 'openssl pkey' reads too; publish
+      then asks for it, or takes --password-file.
       """,
     operandCount: 1...1, run: run)
 
@@ -118,10 +121,11 @@ enum KeygenCommand {
     }
     let fileSystem = RealFileSystem()
     let path = arguments.value("--out") ?? "\(origin.directoryName).key"
-    let key = try KeyFile.generate(origin, at: path, fileSystem)
+    let password = try PasswordOptions.newPassword(arguments, of: "the secret key")
+    let key = try KeyFile.generate(origin, at: path, fileSystem, password: password)
     Talk.note("the secret key is in \(path): keep it, and a copy where you cannot lose it")
     if let nextPath = arguments.value("--next") {
-      let next = try KeyFile.generate(origin, at: nextPath, fileSystem)
+      let next = try KeyFile.generate(origin, at: nextPath, fileSystem, password: password)
       Talk.note("the next key is in \(nextPath); announce it with --next-key \(next)")
     }
     Output.line(key)

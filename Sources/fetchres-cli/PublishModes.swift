@@ -1,3 +1,4 @@
+import Crypto
 import Failure
 import FetchResKit
 import Publishing
@@ -17,6 +18,11 @@ enum PublishModes {
     return value
   }
 
+  /// Those of the keys. Nobody watches for signals meanwhile: one ends the question with the process.
+  static func passwords(_ arguments: ParsedArguments) throws(FetchFailure) -> PasswordSource {
+    try PasswordOptions.source(arguments, Interruption())
+  }
+
   static func expires(_ arguments: ParsedArguments) throws(FetchFailure) -> UTCDate? {
     let now = UTCDate(seconds: Clocks.wall())
     return try arguments.parse("--expires", "date") { Quantities.date($0, now: now) }
@@ -31,7 +37,8 @@ enum PublishModes {
     request.nextKey = try arguments.parse("--next-key", "public key") { NoteKey($0) }
     request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
     request.clockWasWrong = arguments.has("--clock-was-wrong")
-    let result = try Publisher { Talk.note($0) }.refresh(request)
+    let result = try Publisher(passwords: try passwords(arguments)) { Talk.note($0) }
+      .refresh(request)
     let manifest = result.manifest
     Talk.note(
       result.wasThere
@@ -65,7 +72,9 @@ enum PublishModes {
       interruption: interruption
     ) { Talk.note($0) }
     let site = try required("--site", arguments)
-    let manifest = try recovery.run(site: site, keyFile: try required("--key", arguments))
+    let manifest = try recovery.run(
+      site: site, keyFile: try required("--key", arguments),
+      passwords: try PasswordOptions.source(arguments, interruption))
     Talk.note(
       "\(site) is rebuilt up to release \(manifest.release), version \(manifest.version)")
     return 0

@@ -13,6 +13,7 @@ enum PullCommand {
       OptionSpec("-o", "FILE", "put a copy there; - streams it to standard output"),
       OptionSpec("--key", "VKEY", repeats: true, "public key to trust; @FILE reads it"),
       OptionSpec("--origin", "NAME", "the origin that is expected"),
+      OptionSpec("--mirror", "URL", repeats: true, "ask this place too"),
       OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
       OptionSpec("--connections", "N", "at most N at a time; default 8"),
@@ -22,10 +23,16 @@ enum PullCommand {
       OptionSpec("--first-byte-timeout", "TIME", "default 30s"),
       OptionSpec("--stall", "RATE/TIME", "give a transfer up below this; default 1K/20s"),
       OptionSpec("--give-up-after", "TIME", "end after this long without a block; default 10m"),
+      OptionSpec("--retry-now", "ask at once those who failed before"),
       OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
       OptionSpec("--keep", "N", "keep N complete versions; default all"),
+      OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
       OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
+      OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have"),
+      OptionSpec("--identity", "NAME", "show this client certificate; see 'fetchres identity'"),
+      OptionSpec("--password-file", "FILE", "where the password of the identity is"),
+      OptionSpec("--password-fd", "N", "read it from this descriptor"),
       OptionSpec("--state-dir", "DIR", "where own records are kept"),
       OptionSpec("--json", "one JSON object a line on standard output"),
       OptionSpec("--quiet", letter: "-q", "say nothing but errors"),
@@ -47,7 +54,10 @@ enum PullCommand {
         throw FetchFailure(.usage, "-o - and --json both want standard output")
       }
       _ = Signals { interruption.raise($0) }
-      let session = PullSession(request, interruption: interruption) { view.show($0) }
+      let session = PullSession(
+        request, interruption: interruption,
+        passwords: try PasswordOptions.source(arguments, interruption)
+      ) { view.show($0) }
       let result = try session.run()
       view.complete(result)
       return 0
@@ -61,8 +71,13 @@ enum PullCommand {
     var request = PullRequest(url: arguments.operands[0])
     request.directory = arguments.value("-d")
     request.output = arguments.value("-o")
-    for key in arguments.all("--key") { request.keys += try texts(key, "--key") }
+    for key in arguments.all("--key") { request.keys += try FileArgument.texts(key, "--key") }
     request.origin = arguments.value("--origin")
+    request.mirrors = arguments.all("--mirror")
+    // Somebody who types it wants to see it tried.
+    request.asksAtOnce =
+      arguments.has("--retry-now")
+      || Terminal.isTerminal(Terminal.standardInput) && Terminal.isTerminal(Terminal.standardError)
     request.reuse = arguments.all("--reuse")
     request.offline = arguments.has("--offline")
     if let value = try arguments.parse("--connections", "number", Quantities.count) {
@@ -93,51 +108,14 @@ enum PullCommand {
     request.keep = try arguments.parse("--keep", "number") { text in
       Quantities.count(text).flatMap { $0 > 0 ? $0 : nil }
     }
-    for header in arguments.all("--header") { request.headers += try headers(header) }
+    request.headers = try HeaderOption.lines(arguments)
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
+    request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }
+    request.identity = arguments.value("--identity")
+    request.pins = arguments.all("--pin-sha256")
     request.stateDirectory = arguments.value("--state-dir")
     return request
-  }
-
-  private static func headers(_ given: String) throws(FetchFailure) -> [String] {
-    let headers = try texts(given, "--header")
-    for header in headers {
-      guard let colon = header.firstIndex(of: ":"), colon != header.startIndex,
-        header.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-      else {
-        // Not quoted: it may hold a secret.
-        throw FetchFailure(.usage, "--header takes 'Name: value'")
-      }
-    }
-    if !given.hasPrefix("@"), headers.contains(where: isSecret) {
-      Talk.warning("a secret on the command line can be seen by others; --header @FILE reads it")
-    }
-    return headers
-  }
-
-  private static func isSecret(_ header: String) -> Bool {
-    let name = header.prefix { $0 != ":" }.lowercased()
-    return ["authorization", "cookie", "proxy-authorization"].contains(name)
-      || name.contains("token") || name.contains("key") || name.contains("secret")
-  }
-
-  /// The text itself, or the non-empty lines of the file behind an `@`.
-  private static func texts(_ given: String, _ option: String) throws(FetchFailure) -> [String] {
-    guard given.hasPrefix("@") else { return [given] }
-    let path = String(given.dropFirst())
-    let bytes = try doing("cannot read \(path) for \(option)") { () throws(SystemError) in
-      try RealFileSystem().openFile(path).readAll(path, limit: 65_536)
-    }
-    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-      .map { trimmed($0) }.filter { !$0.isEmpty }
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    var text = text
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
   }
 
   private static func checkReadable(_ path: String) throws(FetchFailure) {

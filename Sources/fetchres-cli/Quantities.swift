@@ -31,8 +31,28 @@ enum Quantities {
     return UTCDate(text)
   }
 
+  /// A seed: decimal, up to 2^63-1.
+  static func seed(_ text: String) -> UInt64? { Decimal.decode(text).map { UInt64($0) } }
+
   static func count(_ text: String) -> Int? {
     Decimal.decode(text).flatMap { $0 <= 1_000_000 ? Int($0) : nil }
+  }
+
+  /// A number with its digits in groups of three.
+  static func grouped(_ number: Int64) -> String {
+    let digits = String(number.magnitude)
+    var groups: [Substring] = []
+    var rest = digits[...]
+    while rest.count > 3 {
+      groups.insert(rest.suffix(3), at: 0)
+      rest = rest.dropLast(3)
+    }
+    return (number < 0 ? "-" : "") + ([rest] + groups).joined(separator: ",")
+  }
+
+  /// A number of things: `1 alert`, `2,000 alerts`.
+  static func counted(_ number: Int64, _ singular: String, _ plural: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? singular : plural ?? singular + "s")"
   }
 
   private static func scaled(_ text: String, _ units: [Character: Int64]) -> Int64? {

@@ -1,4 +1,5 @@
 import Failure
+import FetchResKit
 import Synchronization
 import System
 
@@ -15,9 +16,13 @@ enum Talk {
   static func note(_ message: String) { line(message) }
 
   static func line(_ text: String) {
-    // Text may quote a server: control characters would speak to the terminal, and others turn the
-    // line round or break it.
-    let clean = String(
+    try? Terminal.standardError.write("fetchres: \(clean(text))\n")
+  }
+
+  /// Text may quote a server or a certificate: control characters would speak to the terminal, and
+  /// others turn the line round or break it.
+  static func clean(_ text: String) -> String {
+    String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
           switch scalar.properties.generalCategory {
@@ -25,7 +30,6 @@ enum Talk {
           default: scalar
           }
         }))
-    try? Terminal.standardError.write("fetchres: \(clean)\n")
   }
 }
 
@@ -49,6 +53,11 @@ struct JSONLine {
     members.append("\(Self.quoted(name)):\(value)")
   }
 
+  mutating func add(_ name: String, _ values: [String]) {
+    members.append(
+      "\(Self.quoted(name)):[\(values.map { Self.quoted($0) }.joined(separator: ","))]")
+  }
+
   mutating func add(_ name: String, _ values: [JSONLine]) {
     members.append("\(Self.quoted(name)):[\(values.map(\.text).joined(separator: ","))]")
   }
@@ -60,6 +69,19 @@ struct JSONLine {
     add("source", failure.source)
     add("block", failure.block)
     add("httpStatus", failure.httpStatus.map(Int64.init))
+  }
+
+  mutating func add(_ source: FetchEvent.Source) {
+    add("url", source.url)
+    add("bytes", source.bytes)
+    add(
+      "refusals",
+      source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { category, count in
+        var refusal = JSONLine()
+        refusal.add("category", category.rawValue)
+        refusal.add("count", Int64(count))
+        return refusal
+      })
   }
 
   var text: String { "{\(members.joined(separator: ","))}" }

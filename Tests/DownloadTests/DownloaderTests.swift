@@ -34,7 +34,9 @@ import Testing
     limits.memory = 1
     limits.retry.giveUpAfter = 20
     let downloader = try Downloader(
-      resource, transport: transport, base: MemoryTransport.base, limits: limits, reuse: reuse
+      resource, transport: transport,
+      sources: [DownloadSource(MemoryTransport.base, SourceSeed(name: "https://a.example/"))],
+      limits: limits, reuse: reuse
     ) { event in
       if case .sourceFailed(let failure) = event { Issue.record("\(failure)") }
     }

@@ -8,30 +8,53 @@ import Testing
 struct SchedulerDesk {
   var scheduler: Scheduler
   var now = 1_000.0
+  /// What has to be kept of sources, in the order in which it was said.
+  var records: [String] = []
+  /// Started, and not yet given to the test.
+  private var stash: [Span] = []
 
   init(
     blocks: Int64, blockSize: Int64 = 1 << 20, claimed: [Range<Int64>] = [],
-    connections: Int = 4, giveUpAfter: Double = 600
+    connections: Int = 4, giveUpAfter: Double = 600,
+    sources: [SourceSeed] = [SourceSeed(name: "https://a.example/")]
   ) throws {
     let layout = try #require(BlockLayout(size: blocks * blockSize, blockSize: blockSize))
     var set = BlockSet(universe: blocks)
     for run in claimed { set.insert(run) }
     scheduler = Scheduler(
-      layout: layout, claimed: set, connections: connections,
+      layout: layout, sources: sources, claimed: set, connections: connections,
       policy: RetryPolicy(giveUpAfter: giveUpAfter), now: now, random: SeededGenerator(seed: 1))
   }
 
-  /// What it starts now. Anything else is an issue.
+  /// What it starts now. A transfer that it ends now is an issue.
   mutating func starts(sourceLocation: SourceLocation = #_sourceLocation) -> [Span] {
-    scheduler.next(now: now).compactMap { action in
-      if case .start(let span) = action { return span }
-      Issue.record("\(action)", sourceLocation: sourceLocation)
-      return nil
+    let cancelled = look()
+    if !cancelled.isEmpty { Issue.record("\(cancelled)", sourceLocation: sourceLocation) }
+    defer { stash = [] }
+    return stash
+  }
+
+  /// Lets it decide. - Returns: the transfers that it ends now.
+  mutating func look() -> [Span.ID] {
+    var cancelled: [Span.ID] = []
+    for action in scheduler.next(now: now) {
+      switch action {
+      case .start(let span): stash.append(span)
+      case .cancel(let id): cancelled.append(id)
+      case .record(let source, let record): records.append("\(source) \(record)")
+      }
     }
+    return cancelled
+  }
+
+  /// - Returns: the transfers that it ends for it.
+  mutating func reject(_ block: Int64, _ span: Span, _ failure: FetchFailure) -> [Span.ID] {
+    scheduler.rejected(block, span: span.id, failure, now: now)
+    return look()
   }
 
   mutating func deliver(_ blocks: Range<Int64>, of span: Span) {
-    scheduler.received(blocks, span: span.id)
+    scheduler.received(blocks, span: span.id, now: now)
     scheduler.verified(blocks, span: span.id, now: now)
   }
 

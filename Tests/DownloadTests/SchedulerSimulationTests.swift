@@ -66,7 +66,8 @@ private struct Simulation {
     var claimed = BlockSet(universe: blocks)
     if Bool.random(using: &random) { claimed.insert(blocks / 3..<blocks / 2) }
     scheduler = Scheduler(
-      layout: layout, claimed: claimed, connections: connections,
+      layout: layout, sources: [SourceSeed(name: "https://a.example/")], claimed: claimed,
+      connections: connections,
       policy: RetryPolicy(giveUpAfter: giveUpAfter), now: 0, random: random)
     for run in claimed.runs {
       for block in run {
@@ -115,6 +116,8 @@ private struct Simulation {
       active[span.id] = span
       handedOver[span.id] = BlockSet(universe: blocks)
       serve(span)
+    case .record:
+      break
     case .cancel(let id):
       cancelled.insert(id)
       // What was on its way to be verified comes all the same.
@@ -181,7 +184,7 @@ private struct Simulation {
     switch event {
     case .received(let blocks, let span):
       guard active[span] != nil, !cancelled.contains(span) else { return }
-      scheduler.received(blocks, span: span)
+      scheduler.received(blocks, span: span, now: now)
       handedOver[span]?.insert(blocks)
       arrived += 1 << 20
       scheduler.arrived(bytes: arrived, now: now)
@@ -193,7 +196,7 @@ private struct Simulation {
     case .rejected(let block, let span):
       guard handedOver[span]?.contains(block) == true else { return }
       let failure = FetchFailure(.blockMismatch, "block \(block)", block: block)
-      for action in scheduler.rejected(block, span: span, failure, now: now) { perform(action) }
+      scheduler.rejected(block, span: span, failure, now: now)
     case .ended(let span, let failure):
       active[span] = nil
       scheduler.ended(span, failure, now: now)

@@ -91,7 +91,7 @@ import Testing
     var desk = try SchedulerDesk(blocks: 8, connections: 1)
     let span = try #require(desk.starts().first)
     let first = span.blocks.lowerBound..<span.blocks.lowerBound + 1
-    desk.scheduler.received(first, span: span.id)
+    desk.scheduler.received(first, span: span.id, now: desk.now)
     desk.scheduler.ended(span.id, FetchFailure(.truncated, "broken"), now: desk.now)
     for _ in 0..<20 {
       desk.now += 10
@@ -126,8 +126,8 @@ import Testing
     try #require(span.blocks.count >= 3)
     let bad = span.blocks.lowerBound + 1
     desk.deliver(span.blocks.lowerBound..<bad, of: span)
-    desk.scheduler.received(span.blocks, span: span.id)
-    #expect(desk.scheduler.rejected(bad, span: span.id, Self.mismatch(bad), now: desk.now) == [])
+    desk.scheduler.received(span.blocks, span: span.id, now: desk.now)
+    #expect(desk.reject(bad, span, Self.mismatch(bad)) == [])
     desk.deliver(bad + 1..<span.blocks.upperBound, of: span)
     desk.scheduler.ended(span.id, nil, now: desk.now)
     // Something else that goes well does not make the block less suspect.
@@ -150,13 +150,13 @@ import Testing
     var count = 0
     while desk.scheduler.verdict == .running, count < 20 {
       for span in desk.starts() {
-        desk.scheduler.received(span.blocks, span: span.id)
+        desk.scheduler.received(span.blocks, span: span.id, now: desk.now)
         for block in span.blocks where block != 1 {
           desk.scheduler.verified(block..<block + 1, span: span.id, now: desk.now)
         }
         if span.blocks.contains(1) {
           count += 1
-          _ = desk.scheduler.rejected(1, span: span.id, Self.mismatch(1), now: desk.now)
+          _ = desk.reject(1, span, Self.mismatch(1))
         }
         desk.scheduler.ended(span.id, nil, now: desk.now)
       }
@@ -175,13 +175,13 @@ import Testing
     var desk = try SchedulerDesk(blocks: 40, connections: 1)
     let span = try #require(desk.starts().first)
     try #require(span.blocks.count >= 4)
-    desk.scheduler.received(0..<3, span: span.id)
-    #expect(desk.scheduler.rejected(0, span: span.id, Self.mismatch(0), now: desk.now) == [])
+    desk.scheduler.received(0..<3, span: span.id, now: desk.now)
+    #expect(desk.reject(0, span, Self.mismatch(0)) == [])
     #expect(
-      desk.scheduler.rejected(1, span: span.id, Self.mismatch(1), now: desk.now)
-        == [.cancel(span.id)])
+      desk.reject(1, span, Self.mismatch(1))
+        == [span.id])
     // It is cancelled once.
-    #expect(desk.scheduler.rejected(2, span: span.id, Self.mismatch(2), now: desk.now) == [])
+    #expect(desk.reject(2, span, Self.mismatch(2)) == [])
     desk.scheduler.ended(span.id, FetchFailure(.interrupted, "cancelled"), now: desk.now)
     desk.finish()
   }
@@ -190,10 +190,10 @@ import Testing
     var desk = try SchedulerDesk(blocks: 40, connections: 1)
     let span = try #require(desk.starts().first)
     try #require(span.blocks.count >= 4)
-    desk.scheduler.received(span.blocks, span: span.id)
-    #expect(desk.scheduler.rejected(0, span: span.id, Self.mismatch(0), now: desk.now) == [])
+    desk.scheduler.received(span.blocks, span: span.id, now: desk.now)
+    #expect(desk.reject(0, span, Self.mismatch(0)) == [])
     desk.scheduler.verified(1..<2, span: span.id, now: desk.now)
-    #expect(desk.scheduler.rejected(2, span: span.id, Self.mismatch(2), now: desk.now) == [])
+    #expect(desk.reject(2, span, Self.mismatch(2)) == [])
     desk.scheduler.verified(3..<span.blocks.upperBound, span: span.id, now: desk.now)
     desk.scheduler.ended(span.id, nil, now: desk.now)
     desk.finish()
@@ -203,7 +203,7 @@ import Testing
     var desk = try SchedulerDesk(blocks: 4, connections: 1)
     let span = try #require(desk.starts().first)
     desk.deliver(0..<1, of: span)
-    _ = desk.scheduler.rejected(0, span: span.id, Self.mismatch(0), now: desk.now)
+    _ = desk.reject(0, span, Self.mismatch(0))
     desk.scheduler.lost(0)
     desk.scheduler.want(0..<1)
     desk.scheduler.ended(span.id, Self.transient, now: desk.now)
@@ -249,10 +249,10 @@ import Testing
     #expect(desk.starts() == [])
     #expect((desk.scheduler.wakeAt ?? 0) > desk.now)
     // Wrong blocks do not end the stream: the next ones may be right.
-    desk.scheduler.received(0..<30, span: span.id)
+    desk.scheduler.received(0..<30, span: span.id, now: desk.now)
     for block in [0, 1, 2] as [Int64] {
       #expect(
-        desk.scheduler.rejected(block, span: span.id, Self.mismatch(block), now: desk.now) == [])
+        desk.reject(block, span, Self.mismatch(block)) == [])
     }
     desk.scheduler.verified(3..<30, span: span.id, now: desk.now)
     desk.scheduler.ended(span.id, nil, now: desk.now)

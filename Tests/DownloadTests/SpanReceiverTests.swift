@@ -27,7 +27,9 @@ import Transport
     ) throws {
       layout = try #require(BlockLayout(size: size, blockSize: blockSize))
       pool = BufferPool(bufferSize: Int(blockSize) * blocksPerBuffer, capacity: buffers)
-      span = Span(id: 7, blocks: blocks, isWhole: isWhole, needsFreshConnection: false)
+      span = Span(
+        id: 7, source: 0, blocks: blocks, isWhole: isWhole, needsFreshConnection: false,
+        usesHTTP2: false)
       let mailbox = Mailbox()
       events = mailbox
       receiver = SpanReceiver(span, layout: layout, pool: pool) { event in
@@ -163,7 +165,9 @@ import Transport
     let content = Subject.content(80)
     let done = Mutex<[Int64: Int]>([:])
     var transfers = [0..<4 as Range<Int64>, 4..<8].enumerated().map { id, blocks in
-      let span = Span(id: id, blocks: blocks, isWhole: false, needsFreshConnection: false)
+      let span = Span(
+        id: id, source: 0, blocks: blocks, isWhole: false, needsFreshConnection: false,
+        usesHTTP2: false)
       let receiver = SpanReceiver(span, layout: layout, pool: pool) { event in
         // A buffer goes back as soon as it was looked at.
         if case .filled(_, let blocks, _) = event {

@@ -154,7 +154,7 @@ import Testing
       response.status = status
       if status == 204 { response.limit = 0 }
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("http-status", code, "HTTP \(status)")
     #expect(try outcome.last().httpStatus == status)
     try bench.expectUnfinished(release)
@@ -183,7 +183,7 @@ import Testing
     try bench.origin().bend { request, response in
       if request.path == path { response["Content-Encoding"] = encoding }
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("encoded-body", 4, encoding)
     #expect(bench.pulled.markers.isEmpty)
     try bench.pulled.expectNothingWrong(release)
@@ -211,7 +211,7 @@ import Testing
     try bench.origin().bend { request, response in
       if request.path == path { response = OriginResponse(200, page, type: "text/html; charset=x") }
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     outcome.expect(4)
     let last = try outcome.last()
     switch place {

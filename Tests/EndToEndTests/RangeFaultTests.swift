@@ -79,7 +79,7 @@ import Testing
         ? Array(release.bytes.dropLast(-difference)) : release.bytes + randomBytes(difference)
       response.replaceBody(bytes)
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("range-mismatch", 4, "for a file of \(release.bytes.count)")
     try bench.expectUnfinished(release)
     #expect(try bench.origin().entries(of: release.dataPath).count <= Self.bound)
@@ -124,7 +124,7 @@ import Testing
   func window(_ window: Window) throws {
     let (bench, release) = try Self.bench()
     try bench.origin().bendData(of: release) { window.bend($0, &$1, release.bytes.count) }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "20")
     try outcome.expectFailure("range-mismatch", 4)
     try bench.expectUnfinished(release)
     #expect(try bench.pulled.onlyPartial().present(release).isEmpty)

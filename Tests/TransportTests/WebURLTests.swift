@@ -36,6 +36,22 @@ import Testing
     #expect(try WebURL(text).shown == text)
   }
 
+  @Test func `nothing listens on port 0`() {
+    #expect(
+      category { () throws(FetchFailure) in _ = try WebURL("http://example.com:0/m") } == .usage)
+    #expect(
+      category { () throws(FetchFailure) in _ = try WebURL("http://example.com:65536/m") }
+        == .usage)
+  }
+
+  @Test(arguments: [
+    "ex%E8mple.com", "ex%C3%A9mple.com", "example%00.com", "example%0A.com", "a%7Fb",
+  ])
+  func `a host outside ASCII is refused, however it is written`(_ host: String) {
+    #expect(
+      category { () throws(FetchFailure) in _ = try WebURL("http://\(host)/m") } == .usage)
+  }
+
   @Test func `an IPv6 address stays in its brackets`() throws {
     let url = try WebURL("http://[2001:DB8::1]:8000/manifest")
     #expect(url.host == "[2001:db8::1]")

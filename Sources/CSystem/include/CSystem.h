@@ -4,6 +4,7 @@
 #define FETCHRES_CSYSTEM_H
 
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,6 +25,8 @@ int64_t fetchres_copy_range(int source, int64_t source_offset, int destination,
 int64_t fetchres_send_file(int socket, int file, int64_t *offset, int64_t length);
 int fetchres_pipe(int ends[2]);
 int fetchres_accept(int listener);  // close-on-exec
+int fetchres_wait_for_hangup(int socket, int milliseconds);  // 1 hung up, 0 time over
+int fetchres_spawn_in(posix_spawn_file_actions_t *actions, const char *directory);  // an error number
 int fetchres_terminal_columns(int fd);  // 0 where unknown
 int64_t fetchres_free_bytes(int fd);    // what an unprivileged user may still write
 int fetchres_set_file_times(int fd, int64_t seconds);
@@ -34,5 +37,6 @@ void fetchres_name_thread(pthread_t thread, const char *name);
 bool fetchres_wait_exited(int status);
 int fetchres_wait_exit_code(int status);
 int fetchres_wait_signal(int status);
+int fetchres_forbid_core_dumps(void);
 
 #endif

@@ -1,0 +1,270 @@
+import Failure
+import System
+
+/// One run: an origin that does wrong, pulls that are killed and whose work is spoilt, and at the end
+/// an origin that does everything right. After each pull the checker looks at what is there.
+struct DrillRun {
+  let settings: DrillSettings
+  let index: Int
+  let site: DrillSite
+  let directory: String
+  let interruption: Interruption
+
+  private let seed: UInt64
+  private var draw: Draw
+  private let secrets: Secrets
+  private let traffic: StepTraffic
+  private var checker: Checker
+  private var record: RunRecord
+  private var start = Clocks.monotonic()
+
+  /// - Parameter directory: one of its own, which does not exist yet.
+  init(
+    _ settings: DrillSettings, index: Int, seed: UInt64, site: DrillSite, draw: Draw,
+    directory: String, interruption: Interruption
+  ) {
+    self.settings = settings
+    self.index = index
+    self.seed = seed
+    self.site = site
+    self.draw = draw
+    self.directory = directory
+    self.interruption = interruption
+    secrets = Secrets(&self.draw)
+    traffic = StepTraffic(secrets)
+    checker = Checker(directory: Path.join(directory, "pulled"), site: site)
+    record = RunRecord(index: index, seed: seed)
+  }
+
+  /// - Throws: what keeps the drill itself from working.
+  mutating func run() throws(FetchFailure) -> RunRecord {
+    let plan = try makePlan()
+    try doing("cannot make \(directory)") { () throws(SystemError) in
+      try PlainDisk.makeDirectory(directory)
+      try PlainDisk.write(
+        Path.join(directory, "header"), Array("Authorization: Bearer \(secrets.header)\n".utf8),
+        permissions: 0o600)
+    }
+    defer { PlainDisk.remove(directory) }
+    var serving = FaultServer.Settings(listen: ["127.0.0.1:0"])
+    serving.plan = plan
+    serving.seed = seed
+    serving.isWatched = true
+    let traffic = traffic
+    let server = try FaultServer(site: site.path, serving) { traffic.hear($0) }
+    defer { server.stop() }
+
+    let pulls = draw.number(1...(settings.kills || settings.tampers ? 4 : 2))
+    for number in 1...pulls {
+      guard interruption.signal == nil else { return record }
+      let kill = settings.kills && draw.chance(0.7) ? Kill(&draw, size: site.newest.size) : nil
+      try pullAndJudge(server, kill, isHonest: false)
+      if checker.isComplete, number > 1, !settings.tampers { break }
+      if settings.tampers, draw.chance(0.7) { tamper() }
+    }
+    // Whatever happened, an honest origin is enough now.
+    server.change(plan.honest)
+    record.note(elapsed, "the origin does everything right from now on")
+    guard interruption.signal == nil else { return record }
+    try pullAndJudge(server, nil, isHonest: true)
+    record.seconds = elapsed
+    return record
+  }
+
+  private var elapsed: Double { Clocks.monotonic() - start }
+
+  private mutating func makePlan() throws(FetchFailure) -> FaultPlan {
+    guard settings.plans.isEmpty else {
+      let named = settings.plans[index % settings.plans.count]
+      record.plan = named.plan.rules.map(\.text)
+      record.note(0, "plan \(named.name)")
+      return named.plan
+    }
+    let text = DrawnPlan.text(
+      &draw, size: site.newest.size, alternatives: site.alternatives)
+    record.plan = text.split(separator: "\n").map(String.init)
+    return try FaultPlan(text, name: "drawn plan")
+  }
+
+  // MARK: Pulling
+
+  private mutating func pullAndJudge(
+    _ server: FaultServer, _ kill: Kill?, isHonest: Bool
+  ) throws(FetchFailure) {
+    let step = try pull(server, kill, .short)
+    guard step.ending == .exited(3), !rightExits(step).contains(3) else {
+      return judge(step, isHonest: isHonest)
+    }
+    // Nothing that the origin did explains that the time was over: the machine has other work. Whoever
+    // is really stuck will not get on with more of it either.
+    judge(step, isHonest: nil)
+    record.repeated += 1
+    judge(try pull(server, nil, .long), isHonest: isHonest)
+  }
+
+  private mutating func pull(
+    _ server: FaultServer, _ kill: Kill?, _ patience: DrillPatience
+  ) throws(FetchFailure) -> DrillStep {
+    var arguments = ["pull", url(server), "--key", site.key, "-d", checker.directory]
+    arguments += ["--state-dir", Path.join(directory, "state")]
+    arguments += ["--header", "@" + Path.join(directory, "header")] + patience.arguments
+    if draw.chance(0.3) { arguments.append("--verbose") }
+    if draw.chance(0.3) { arguments += ["--connections", "\(draw.number(1...16))"] }
+    for mirror in server.manifestURLs.dropFirst() {
+      arguments += ["--mirror", String(mirror.dropLast("manifest".count))]
+    }
+    _ = traffic.take()
+    let began = Clocks.monotonic()
+    let child = try doing("cannot start \(settings.executable)") { () throws(SystemError) in
+      try ChildProcess(
+        settings.executable, arguments, environment: DrillEnvironment.variables(directory))
+    }
+    let rate = server.slowest
+    let limit = began + patience.limit(size: site.newest.size, rate: rate)
+    var isKilled = false
+    var hangs = false
+    var end: ChildProcess.End?
+    while end == nil {
+      end = child.wait(within: kill == nil || isKilled ? 0.05 : 0.002)
+      if end != nil { break }
+      let now = Clocks.monotonic()
+      if let kill, !isKilled, now - began >= kill.seconds || traffic.bytes >= kill.bytes {
+        child.send(ChildProcess.kill)
+        isKilled = true
+      }
+      if now >= limit, !hangs {
+        hangs = true
+        child.send(ChildProcess.kill)
+      }
+      if interruption.signal != nil { child.send(ChildProcess.kill) }
+    }
+    let ending: DrillStep.Ending =
+      switch end?.ending {
+      case _ where hangs: .hung
+      case .exited(let code)?: .exited(code)
+      case .killed(ChildProcess.kill)?: .killed
+      case .killed(let signal)?: .crashed(signal)
+      case nil: .hung
+      }
+    return DrillStep(
+      ending: ending, seconds: Clocks.monotonic() - began, peakMemory: end?.peakMemory ?? 0,
+      output: child.output, error: child.error, traffic: traffic.take())
+  }
+
+  /// The URL of the manifest, with secrets in it.
+  private mutating func url(_ server: FaultServer) -> String {
+    var url = server.manifestURLs.first ?? ""
+    if draw.chance(0.3) {
+      url = "http://drill:\(secrets.password)@" + url.dropFirst("http://".count)
+    }
+    return draw.chance(0.5) ? url + "?token=" + secrets.query : url
+  }
+
+  private mutating func tamper() {
+    if let what = Tampering.tamper(&checker, &draw) {
+      record.tamperings += 1
+      record.note(elapsed, what)
+    }
+  }
+
+  // MARK: Judging
+
+  /// - Parameter isHonest: nil if what the pull ended with says nothing.
+  private mutating func judge(_ step: DrillStep, isHonest: Bool?) {
+    var found = checker.violations()
+    let faults = Set(step.traffic.faults.map(\.fault))
+    record.note(
+      elapsed,
+      "pull: \(step.ending.text) after \(Int(step.seconds * 1_000)) ms, "
+        + "\(step.traffic.requests) requests, \(step.traffic.bytes) bytes"
+        + (faults.isEmpty ? "" : ", " + faults.map(\.rawValue).sorted().joined(separator: " "))
+        + said(step))
+    if let isHonest { found += exitViolations(step, faults, isHonest: isHonest) }
+
+    let bound = DrillLimits.requests(blocks: site.newest.blocks)
+    if step.traffic.requests > bound {
+      found.append(Violation(.requests, "\(step.traffic.requests) requests, more than \(bound)"))
+    }
+    let most = DrillLimits.traffic(
+      size: site.newest.size, connections: step.traffic.connections)
+    if step.traffic.bytes > most {
+      found.append(Violation(.traffic, "\(step.traffic.bytes) bytes, more than \(most)"))
+    }
+    if step.peakMemory > DrillLimits.memory {
+      found.append(
+        Violation(.memory, "\(step.peakMemory >> 20) MiB, more than \(DrillLimits.memory >> 20)"))
+    }
+    if secrets.areIn(step.output) || secrets.areIn(step.error) {
+      found.append(Violation(.secret, "a secret was printed"))
+    }
+    for name in secrets.files(below: directory) where name != "header" {
+      found.append(Violation(.secret, "a secret stands in \(name)"))
+    }
+    for stranger in Set(step.traffic.strange) {
+      found.append(Violation(.strangeRequest, "a secret went to \(stranger)"))
+    }
+    record.add(step, faults, found, elapsed)
+  }
+
+  private func exitViolations(
+    _ step: DrillStep, _ faults: Set<Fault>, isHonest: Bool
+  ) -> [Violation] {
+    switch step.ending {
+    case .killed: return []
+    case .hung:
+      return [Violation(.hang, "still running after \(Int(step.seconds)) s")]
+    case .crashed(let signal): return [Violation(.exitCode, "ended by signal \(signal)")]
+    case .exited(0):
+      var found: [Violation] = []
+      let printed = String(decoding: step.output, as: UTF8.self).split(separator: "\n")
+      if isHonest || isNewestExpected(faults) {
+        if printed.count != 1 {
+          found.append(Violation(.incomplete, "exit 0, and no single path was printed"))
+        } else if let violation = checker.violation(ofResult: String(printed[0])) {
+          found.append(violation)
+        }
+      }
+      return found
+    case .exited(let code):
+      let right = rightExits(step)
+      if right.contains(code) { return [] }
+      return [
+        Violation(
+          isHonest ? .incomplete : .exitCode,
+          isHonest
+            ? "exit \(code) from an origin that does everything right\(said(step))"
+            : "exit \(code), which is not among \(right.sorted())\(said(step))")
+      ]
+    }
+  }
+
+  /// The exit statuses other than 0 that are right after what was done to a pull.
+  private func rightExits(_ step: DrillStep) -> Set<Int32> {
+    var right = step.traffic.faults.reduce(into: Set<Int32>()) {
+      $0.formUnion($1.fault.facts.exits)
+    }
+    // Who was shown another history of the publisher's first believes it first, and has to say ever
+    // after that there are two.
+    if Self.secondHistories.contains(where: record.hasSeen) { right.insert(5) }
+    return right
+  }
+
+  private static let secondHistories: [Fault] = [
+    .forkedLog, .longerFork, .unloggedManifest, .reusedVersion,
+  ]
+
+  /// Whether a pull that ends well has the newest version: an origin may have shown it an older one.
+  private func isNewestExpected(_ faults: Set<Fault>) -> Bool {
+    faults.isDisjoint(with: [
+      .previousManifest, .unloggedManifest, .reusedVersion, .forkedLog, .longerFork,
+      .olderCheckpoint, .checkpointBehind,
+    ]) && !record.hasSeen(.previousManifest)
+  }
+
+  /// The last error that a pull said, for people.
+  private func said(_ step: DrillStep) -> String {
+    let error = String(decoding: step.error, as: UTF8.self).split(separator: "\n")
+      .last { $0.hasPrefix("fetchres: error: ") }
+    return error.map { "; " + $0.dropFirst("fetchres: error: ".count) } ?? ""
+  }
+}

@@ -1,0 +1,211 @@
+import Crypto
+import Failure
+import Manifest
+import MerkleTree
+import ReleaseLog
+import SignedNote
+import Storage
+import System
+import Transport
+
+/// What this client knows of release logs, asked and compared by hand.
+package struct Integrity {
+  let state: StateDirectory
+  let interruption: Interruption
+  private let clock: LogClock
+
+  package init(
+    stateDirectory: String?, _ fileSystem: any FileSystem = RealFileSystem(),
+    interruption: Interruption = Interruption(), clock: LogClock = LogClock()
+  ) throws(FetchFailure) {
+    state = try StateDirectory(stateDirectory, fileSystem)
+    (self.interruption, self.clock) = (interruption, clock)
+  }
+
+  package var trust: TrustStore { state.trust }
+
+  /// The origins of which something is known.
+  package func origins() -> [Origin] { state.logOrigins }
+
+  package func log(of origin: Origin) throws(FetchFailure) -> LogState {
+    try state.log(of: origin).load()
+  }
+
+  /// Forgets what is believed of an origin, so that first use begins again.
+  package func reset(_ origin: Origin) throws(FetchFailure) { try state.log(of: origin).reset() }
+
+  /// - Returns: how many alerts there were to acknowledge.
+  package func acknowledge(_ origin: Origin) throws(FetchFailure) -> Int {
+    var count = 0
+    _ = try state.log(of: origin).update { state in
+      count = state.alerts.acknowledgeAll()
+      return count > 0
+    }
+    return count
+  }
+
+  /// The verified head: the signed checkpoint itself.
+  ///
+  /// - Throws: `unavailable` where nothing was verified yet.
+  package func gossip(_ origin: Origin) throws(FetchFailure) -> [UInt8] {
+    try head(of: origin, try log(of: origin)).note
+  }
+
+  private func head(of origin: Origin, _ log: LogState) throws(FetchFailure) -> LogHead {
+    guard let head = log.head else {
+      throw FetchFailure(
+        .unavailable, "nothing is known of \(origin) yet", hint: "'fetchres pull' begins it")
+    }
+    return head
+  }
+
+  // MARK: Comparing
+
+  /// How somebody else's head stands to the one that is kept.
+  package enum Comparison: Sendable, Equatable {
+    case match
+    /// The other is a prefix of what is kept; or nobody could show yet that it is.
+    case behind(isProven: Bool)
+    /// The other has seen more: remembered, and compared at the next pull.
+    case ahead
+  }
+
+  package struct Ingested: Sendable {
+    package var origin: Origin
+    package var comparison: Comparison
+    package var theirs: LogHead
+    package var ours: LogHead
+  }
+
+  /// Compares a checkpoint that somebody else saw with what is kept.
+  ///
+  /// - Parameters:
+  ///   - peer: who showed it.
+  ///   - keys: trusted for this time only.
+  /// - Throws: `fork`, with the path of the evidence; what a note that does not verify is.
+  package func ingest(
+    _ bytes: [UInt8], from peer: String, keys: [NoteKey] = []
+  ) throws(FetchFailure) -> Ingested {
+    let origin = try origin(of: bytes, keys)
+    let store = state.log(of: origin)
+    let log = try store.load()
+    let ours = try head(of: origin, log)
+    let trusted = try keys + trust.load().keys(of: origin) + [ours.key]
+    let theirs = try KeyRing(trusted: trusted.filter { $0.origin == origin }, log).head(bytes)
+    let comparison: Comparison
+    do throws(FetchFailure) {
+      comparison = try compare(theirs, ours, log)
+    } catch {
+      guard error.category == .fork else { throw error }
+      throw try fork(error, theirs, ours, log, store)
+    }
+    let moment = { [clock] (run: Int64) in
+      let boot = clock.boot()
+      return Moment(boot: boot.identity, seconds: boot.seconds, run: run)
+    }
+    _ = try store.update { state in
+      state.count(
+        theirs, from: peer, matches: comparison == .match || comparison == .behind(isProven: true))
+      let isProven = comparison == .match || comparison == .behind(isProven: true)
+      state.remember(
+        SeenHead(
+          theirs, isProven ? .proven : .pending, peer: peer, firstSeen: moment(state.runs)))
+      return true
+    }
+    return Ingested(origin: origin, comparison: comparison, theirs: theirs, ours: ours)
+  }
+
+  /// Which origin a checkpoint may be of: one that signed it by name, and that is known here.
+  private func origin(of bytes: [UInt8], _ keys: [NoteKey]) throws(FetchFailure) -> Origin {
+    let names = try SignedNote(bytes).signatures.compactMap { Origin($0.name) }
+    let known = origins() + (try trust.load().origins) + keys.compactMap(\.origin)
+    guard let origin = names.first(where: { known.contains($0) }) else {
+      throw FetchFailure(
+        .unknownKey, "the checkpoint is signed by nobody who is known here",
+        hint: "'fetchres trust add' the key, and pull once")
+    }
+    return origin
+  }
+
+  private func compare(
+    _ theirs: LogHead, _ ours: LogHead, _ log: LogState
+  ) throws(FetchFailure) -> Comparison {
+    if theirs.isSame(as: ours) { return .match }
+    let rivals = log.seen.map(\.head) + [ours]
+    if theirs.size > 0, rivals.contains(where: { $0.size == theirs.size && $0.root != theirs.root })
+    {
+      throw FetchFailure(.fork, "the same size with another root")
+    }
+    if theirs.size > ours.size { return .ahead }
+    if theirs.size == 0
+      || log.seen.contains(where: { $0.standing == .proven && $0.head.isSame(as: theirs) })
+    {
+      return .behind(isProven: true)
+    }
+    let transport = makeTransport()
+    defer { transport.stop() }
+    for source in sources(of: log.origin, transport) {
+      let proof: LogProof
+      do throws(FetchFailure) {
+        proof = try LogProof(of: ours, by: source, leaves: [theirs.size - 1, ours.size - 1])
+      } catch {
+        if error.category == .interrupted { throw error }
+        continue
+      }
+      guard proof.evidence(against: theirs) == nil else {
+        throw FetchFailure(.fork, "no prefix")
+      }
+      return .behind(isProven: true)
+    }
+    return .behind(isProven: false)
+  }
+
+  /// Files the fork and gives its failure.
+  private func fork(
+    _ failure: FetchFailure, _ theirs: LogHead, _ ours: LogHead, _ log: LogState, _ store: LogStore
+  ) throws(FetchFailure) -> FetchFailure {
+    var evidence: Evidence?
+    if let rival = (log.seen.map(\.head) + [ours]).first(where: {
+      $0.size == theirs.size && $0.root != theirs.root
+    }) {
+      evidence = try Evidence(smaller: rival, larger: theirs, hashes: [])
+    } else {
+      let transport = makeTransport()
+      defer { transport.stop() }
+      for source in sources(of: log.origin, transport) where evidence == nil {
+        evidence = (try? LogProof(of: ours, by: source, leaves: [theirs.size - 1, ours.size - 1]))?
+          .evidence(against: theirs)
+      }
+    }
+    guard let evidence else { return failure }
+    let path = try store.keep(evidence: evidence.text, kind: "fork")
+    let alert = Alert(fork: evidence, path: path, time: clock.wall())
+    _ = try store.update { $0.alerts.file(alert) }
+    return FetchFailure(.fork, alert.message, hint: alert.kind.advice)
+  }
+
+  // MARK: Sources
+
+  func makeTransport(certificateFile: String? = nil) -> any Transport {
+    OpenSSL.prepare()
+    var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
+    policy.certificateFile = certificateFile
+    return CurlTransport(policy: policy)
+  }
+
+  /// The sites that the origin was pulled from.
+  func sources(of origin: Origin, _ transport: any Transport) -> [LogSource] {
+    state.bases(of: origin).map { LogSource($0, transport: transport, interruption) }
+  }
+
+  /// Fetches a checkpoint from a URL.
+  package func fetch(
+    _ url: String, certificateFile: String?
+  ) throws(FetchFailure) -> [UInt8] {
+    let transport = makeTransport(certificateFile: certificateFile)
+    defer { transport.stop() }
+    return try transport.fetch(
+      Request(try WebURL(url)), limit: Checkpoint.maximumByteCount, interruption
+    ).body
+  }
+}

@@ -1,0 +1,161 @@
+import Crypto
+import Download
+import Failure
+import Manifest
+import Storage
+import System
+import Transport
+
+/// The sources of one run, the publisher's own base first, with what earlier runs kept of each and
+/// what this one learns. Used from several threads.
+final class SourceList: Sendable {
+  private struct State {
+    var bases: [WebURL]
+    var health: [SourceHealth]
+  }
+
+  private let state: Monitor<State>
+  private let records: RetryRecords
+  private let boot = BootIdentity.current()
+  private let manifestURL: WebURL
+  /// Whether a wait from an earlier run is skipped, once.
+  private let asksAtOnce: Bool
+
+  /// - Parameters:
+  ///   - site: the URL that the user gave; its base is the first source.
+  ///   - asksAtOnce: each source gets one attempt whatever its wait is.
+  init(_ site: SiteURL, records: RetryRecords, asksAtOnce: Bool) {
+    self.records = records
+    self.asksAtOnce = asksAtOnce
+    manifestURL = site.manifestURL
+    state = Monitor(State(bases: [], health: []))
+    add(site.base)
+  }
+
+  /// Adds a source, unless it is there. Query, userinfo and header lines of the base do not go to it.
+  func add(_ base: WebURL) {
+    let seed = seed(of: base)
+    state.change { state in
+      guard !state.bases.contains(base) else { return }
+      state.bases.append(base)
+      state.health.append(SourceHealth(seed, limit: 1, now: Clocks.monotonic()))
+    }
+  }
+
+  /// Adds the mirrors that a verified manifest names. Those in a private network count only if the
+  /// base is in one as well.
+  func add(mirrorsOf manifest: Manifest) {
+    let base = state.look { $0.bases[0] }
+    for text in manifest.mirrors {
+      guard let mirror = try? WebURL(text), base.isPrivate || !mirror.isPrivate else { continue }
+      add(mirror)
+    }
+  }
+
+  // MARK: For the transfer of data
+
+  /// The sources as a download takes them, with what is known of them by now.
+  func downloadSources() -> [DownloadSource] {
+    let now = Clocks.monotonic()
+    return state.look { state in
+      zip(state.bases, state.health).map { DownloadSource($0, $1.seed(now: now)) }
+    }
+  }
+
+  // MARK: For small files
+
+  /// What a source answers while it is left alone after failures; nil if it may be asked.
+  func refusal(_ source: Int) -> FetchFailure? {
+    let now = Clocks.monotonic()
+    return state.look { state in
+      let health = state.health[source]
+      guard !health.mayBeAsked(now: now) else { return nil }
+      let wait = Int((health.notBefore - now).rounded(.up))
+      return health.lastFailure
+        ?? FetchFailure(
+          .unreachable,
+          "left alone for another \(wait) s after \(health.failures) failures in a row",
+          hint: "run again later, or with --retry-now to ask at once", source: health.name)
+    }
+  }
+
+  /// Counts a failure of a source to give a small file.
+  ///
+  /// - Parameter epoch: that of the source when it was asked.
+  func count(_ failure: FetchFailure, _ source: Int, epoch: Int) {
+    let record = state.look { state -> SourceRecord? in
+      state.health[source].note(failure)
+      guard failure.exitCode == 3, !failure.exchange.wasUnprocessed else { return nil }
+      let isOffline = failure.exchange.isLocal && state.health.allSatisfy(\.isOutOfReach)
+      return state.health[source].climb(
+        failure, askedIn: epoch, isOffline: isOffline, now: Clocks.monotonic(),
+        jitter: { RetryPolicy.jittered($0, random: .random(in: 0..<1)) })
+    }
+    if let record { keep(record, of: source) }
+  }
+
+  func epoch(of source: Int) -> Int { state.look { $0.health[source].epoch } }
+
+  var bases: [WebURL] { state.look { $0.bases } }
+
+  /// Where a small file is at a source: a path as ``SitePaths`` has it, percent-encoded here.
+  func url(_ path: String, at source: Int) -> WebURL {
+    if source == 0, path == SitePaths.manifest { return manifestURL }
+    return state.look { $0.bases[source] }.appending(SitePaths.urlPath(path))
+  }
+
+  /// Seconds until one of those may be asked again.
+  func wait(for sources: [Int]) -> Double {
+    let now = Clocks.monotonic()
+    return state.look { state in
+      max(0, (sources.map { state.health[$0].notBefore }.min() ?? now) - now)
+    }
+  }
+
+  // MARK: Records
+
+  /// Keeps for later runs what a source did. A state that cannot be written costs a wait, never a
+  /// download.
+  func keep(_ record: SourceRecord, of source: Int) {
+    let name = Self.recordName(state.look { $0.bases[source] })
+    let now = Clocks.sinceBoot()
+    switch record {
+    case .failed(let failures, let asked):
+      try? records.save(
+        LadderRecord(failures: failures, now: now, boot: boot, atLeast: asked), name)
+    case .succeeded:
+      try? records.removeLadder(name)
+    case .held:
+      try? records.save(HoldRecord(now: now, boot: boot), name)
+    }
+  }
+
+  /// A wait of another boot begins anew: it is written down, so that it does so once.
+  private func seed(of base: WebURL) -> SourceSeed {
+    let (name, now) = (Self.recordName(base), Clocks.sinceBoot())
+    var seed = SourceSeed(name: base.shown)
+    if let ladder = records.ladder(name) {
+      seed.failures = ladder.failures
+      seed.wait = asksAtOnce ? 0 : ladder.wait(now: now, boot: boot)
+      if ladder.deadline.left(now: now, boot: boot) == nil {
+        try? records.save(LadderRecord(failures: ladder.failures, now: now, boot: boot), name)
+      }
+    }
+    if let hold = records.hold(name) {
+      seed.held = hold.wait(now: now, boot: boot)
+      if seed.held == 0 {
+        try? records.removeHold(name)
+      } else if hold.deadline.left(now: now, boot: boot) == nil {
+        try? records.save(HoldRecord(now: now, boot: boot), name)
+      }
+    }
+    return seed
+  }
+
+  /// One record a base, whoever asks for it.
+  static func recordName(_ base: WebURL) -> String { recordName(shown: base.shown) }
+
+  static func recordName(shown: String) -> String {
+    SHA256.digest(Array(shown.utf8)).description
+  }
+}

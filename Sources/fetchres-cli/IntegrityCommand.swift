@@ -1,0 +1,187 @@
+import Failure
+import FetchResKit
+import ReleaseLog
+import SignedNote
+import Storage
+import System
+
+/// `fetchres integrity`.
+enum IntegrityCommand {
+  static let spec = CommandSpec(
+    name: "integrity",
+    operands:
+      "[report] [ORIGIN] | ack [ORIGIN] | gossip ORIGIN | ingest FILE|-|URL | sample [DIR] | "
+      + "verify-evidence FILE",
+    summary: "Say whether everybody is shown the same releases, and what speaks against it.",
+    options: [
+      OptionSpec("--json", "report, sample: one JSON object a line"),
+      OptionSpec("--key", "VKEY", repeats: true, "ingest, verify-evidence: trust this key alone"),
+      OptionSpec("--count", "N", "sample: so many random blocks; default 16"),
+      OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
+      OptionSpec("--state-dir", "DIR", "where own records are kept"),
+    ],
+    notes: """
+      'report' says what was verified and what is suspicious; 'ack' says that you have seen it.
+      'gossip' prints the newest state that was verified here, signed by the publisher: give it to
+      others, and compare theirs with 'ingest'. 'sample' proves blocks on this disk with proofs that
+      are fetched afresh. 'verify-evidence' checks a proof that a publisher signed two histories,
+      without a network: exit 0 if it is one, 4 if not.
+      """,
+    operandCount: 0...2, run: run)
+
+  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let words = arguments.operands
+    let second = words.count == 2 ? words[1] : nil
+    switch words.first {
+    case nil, "report": return try IntegrityReport.print(second, arguments)
+    case "ack": return try acknowledge(second, arguments)
+    case "gossip":
+      let bytes = try integrity(arguments).gossip(try origin(try needed(second, "an origin")))
+      Output.write(String(decoding: bytes, as: UTF8.self))
+      return 0
+    case "ingest": return try ingest(try needed(second, "FILE, - or a URL"), arguments)
+    case "sample": return try sample(arguments)
+    case "verify-evidence": return try verifyEvidence(try needed(second, "a file"), arguments)
+    case let word?:
+      guard second == nil, Origin(word) != nil else {
+        throw FetchFailure(
+          .usage, "integrity takes \(spec.operands)", hint: "'fetchres help integrity' says more")
+      }
+      return try IntegrityReport.print(word, arguments)
+    }
+  }
+
+  static func integrity(
+    _ arguments: ParsedArguments, _ interruption: Interruption = Interruption()
+  ) throws(FetchFailure) -> Integrity {
+    try Integrity(stateDirectory: arguments.value("--state-dir"), interruption: interruption)
+  }
+
+  private static func needed(_ word: String?, _ what: String) throws(FetchFailure) -> String {
+    guard let word else {
+      throw FetchFailure(
+        .usage, "\(what) is missing", hint: "usage: fetchres integrity \(spec.operands)")
+    }
+    return word
+  }
+
+  static func origin(_ text: String) throws(FetchFailure) -> Origin {
+    guard let origin = Origin(text) else {
+      throw FetchFailure(.usage, "'\(text.prefix(100))' is no origin")
+    }
+    return origin
+  }
+
+  private static func keys(_ arguments: ParsedArguments) throws(FetchFailure) -> [NoteKey] {
+    var keys: [NoteKey] = []
+    for given in arguments.all("--key") {
+      for text in try FileArgument.texts(given, "--key") {
+        guard let key = NoteKey(text), key.origin != nil else {
+          throw FetchFailure(.usage, "'\(text.prefix(100))' is no public key")
+        }
+        keys.append(key)
+      }
+    }
+    return keys
+  }
+
+  private static func acknowledge(
+    _ text: String?, _ arguments: ParsedArguments
+  ) throws(FetchFailure) -> Int32 {
+    let integrity = try integrity(arguments)
+    var origins = integrity.origins()
+    if let text { origins = [try origin(text)] }
+    var count = 0
+    for origin in origins { count += try integrity.acknowledge(origin) }
+    Talk.note("\(Quantities.counted(Int64(count), "alert")) acknowledged")
+    return 0
+  }
+
+  private static func ingest(
+    _ place: String, _ arguments: ParsedArguments
+  ) throws(FetchFailure) -> Int32 {
+    let interruption = Interruption()
+    _ = Signals { interruption.raise($0) }
+    let integrity = try integrity(arguments, interruption)
+    let bytes: [UInt8]
+    if place == "-" {
+      bytes = try doing("cannot read standard input") { () throws(SystemError) in
+        try StandardInput.readAll(limit: Checkpoint.maximumByteCount)
+      }
+    } else if place.contains("://") {
+      bytes = try integrity.fetch(place, certificateFile: arguments.value("--cacert"))
+    } else {
+      bytes = try doing("cannot read \(place)") { () throws(SystemError) in
+        try RealFileSystem().openFile(place).readAll(place, limit: Checkpoint.maximumByteCount)
+      }
+    }
+    let peer = place == "-" ? "standard input" : place.prefix { $0 != "?" && $0 != "#" }.description
+    let result = try integrity.ingest(bytes, from: peer, keys: try keys(arguments))
+    let theirs = Quantities.counted(result.theirs.size, "release")
+    let ours = Quantities.counted(result.ours.size, "release")
+    switch result.comparison {
+    case .match: Output.line("match: both know \(ours) of \(result.origin)")
+    case .behind(true):
+      Output.line("behind: they know \(theirs), which are the first of the \(ours) known here")
+    case .behind(false):
+      Output.line(
+        "behind: they know \(theirs), and \(ours) are known here; whether theirs are the first of "
+          + "them could not be fetched now and is compared at the next pull")
+    case .ahead:
+      Output.line(
+        "ahead: they know \(theirs), and only \(ours) are known here; remembered, and compared at the "
+          + "next pull")
+    }
+    return 0
+  }
+
+  private static func sample(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let interruption = Interruption()
+    _ = Signals { interruption.raise($0) }
+    let directory = try ChosenDirectory.open(arguments.operands.dropFirst().first)
+    let count = try arguments.parse("--count", "number", Quantities.count) ?? 16
+    let sample = try integrity(arguments, interruption).sample(
+      directory, count: count, certificateFile: arguments.value("--cacert"))
+    if arguments.has("--json") {
+      var line = JSONLine("sample")
+      line.add("checked", Int64(sample.checked))
+      line.add("verified", Int64(sample.verified))
+      line.add("releases", Int64(sample.releases))
+      line.add("missing", Int64(sample.missing.count))
+      line.print()
+    } else {
+      Output.line(
+        "\(Quantities.counted(Int64(sample.checked), "block")) checked, "
+          + "\(Quantities.grouped(Int64(sample.verified))) verified; "
+          + "\(Quantities.counted(Int64(sample.releases), "release")) found in the release log")
+    }
+    for failure in sample.missing.prefix(3) {
+      Talk.note("could not be fetched, which is no alarm: \(failure.message)")
+    }
+    guard let wrong = sample.wrong.first else { return 0 }
+    Talk.error(
+      FetchFailure(
+        .blockMismatch, "a file on this disk is not what was signed: \(wrong.message)",
+        hint: "'fetchres verify \(directory.path)' says which"))
+    return FailureCategory.blockMismatch.exitCode()
+  }
+
+  private static func verifyEvidence(
+    _ path: String, _ arguments: ParsedArguments
+  ) throws(FetchFailure) -> Int32 {
+    let bytes = try doing("cannot read \(path)") { () throws(SystemError) in
+      try RealFileSystem().openFile(path).readAll(path, limit: Evidence.maximumByteCount)
+    }
+    let trusted = try keys(arguments)
+    let evidence = try Evidence(bytes, trusted: trusted)
+    Output.line(
+      "evidence: \(evidence.origin) signed a log of "
+        + "\(Quantities.counted(evidence.smaller.size, "release")) and one of "
+        + "\(Quantities.grouped(evidence.larger.size)), and neither continues the other")
+    for key in evidence.keys { Output.line("signed by \(key)") }
+    if trusted.isEmpty {
+      Talk.note("hint: whose key that is, the file cannot prove: compare it, or give it with --key")
+    }
+    return 0
+  }
+}

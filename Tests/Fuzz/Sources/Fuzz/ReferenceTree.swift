@@ -1,0 +1,1 @@
+../../../FormatTests/ReferenceTree.swift
