@@ -97,6 +97,9 @@ final class CurlLoop {
   }
 
   private func start(_ id: TransferID, _ request: Request, _ receiver: any ResponseReceiver) {
+    do throws(FetchFailure) { try policy.proxy.check(request.url) } catch {
+      return receiver.finish(error.from(request.url.shown))
+    }
     // Who distrusts what came before distrusts where it came from.
     let usesMemory = request.isBulk && !request.needsFreshConnection
     let transfer = CurlTransfer(
