@@ -142,7 +142,7 @@ package struct Integrity {
     {
       return .behind(isProven: true)
     }
-    let transport = makeTransport()
+    let transport = try makeTransport()
     defer { transport.stop() }
     for source in sources(of: log.origin, transport) {
       let proof: LogProof
@@ -170,7 +170,7 @@ package struct Integrity {
     }) {
       evidence = try Evidence(smaller: rival, larger: theirs, hashes: [])
     } else {
-      let transport = makeTransport()
+      let transport = try makeTransport()
       defer { transport.stop() }
       for source in sources(of: log.origin, transport) where evidence == nil {
         evidence = (try? LogProof(of: ours, by: source, leaves: [theirs.size - 1, ours.size - 1]))?
@@ -186,10 +186,11 @@ package struct Integrity {
 
   // MARK: Sources
 
-  func makeTransport(certificateFile: String? = nil) -> any Transport {
+  func makeTransport(certificateFile: String? = nil) throws(FetchFailure) -> any Transport {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
+    policy.proxy = try .ofEnvironment()
     return CurlTransport(policy: policy)
   }
 
@@ -202,7 +203,7 @@ package struct Integrity {
   package func fetch(
     _ url: String, certificateFile: String?
   ) throws(FetchFailure) -> [UInt8] {
-    let transport = makeTransport(certificateFile: certificateFile)
+    let transport = try makeTransport(certificateFile: certificateFile)
     defer { transport.stop() }
     return try transport.fetch(
       Request(try WebURL(url)), limit: Checkpoint.maximumByteCount, interruption
