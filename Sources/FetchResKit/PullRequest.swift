@@ -31,6 +31,7 @@ public struct PullRequest: Sendable {
   public var rateLimit: Int64?
   /// Header lines for the manifest's own server.
   public var headers: [String] = []
+  public var proxy = ProxySetting.environment
   /// A file of certificates to trust instead of the system's.
   public var certificateFile: String?
   /// The client certificate to show, by the name it was imported under; nil for the one that is for

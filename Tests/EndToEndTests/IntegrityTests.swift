@@ -132,7 +132,9 @@ import Testing
     missing.expect(0)
     #expect(missing.error.contains("no alarm"))
     try bench.origin().bend(nil)
-    for block in 0..<4 { try Disk.flip("\(bench.directory)/v1/thing.bin", at: block * 65_536 + 9) }
+    for block in Int64(0)..<4 {
+      try Disk.flip("\(bench.directory)/v1/thing.bin", at: block * 65_536 + 9)
+    }
     try bench.fetchres.run("integrity", "sample", bench.directory)
       .expectRefusal(4, "is not what was signed")
   }
