@@ -11,6 +11,7 @@ extension LogJudge {
   private static let maximumBundles = 64
 
   func choose(_ found: Found) throws(FetchFailure) -> Step<Choice> {
+    try takeLoggedLines(found)
     if setup.pinned != nil { return try choosePinned(found) }
     // Caches out of step: the manifest is there before the checkpoint that holds it.
     if let outcome = outOfStep(offers.filter { $0.index >= found.head.size }, found) {
@@ -43,6 +44,42 @@ extension LogJudge {
     else { return .ended(.nothing(failures)) }
     blameOlder(than: newest.manifest.release)
     return .found(Choice(release: newest, newest: newest))
+  }
+
+  /// The same signed text under other signature lines than those in the log is the same manifest: the
+  /// log's note counts, and whoever added lines or took some is to blame for that.
+  private func takeLoggedLines(_ found: Found) throws(FetchFailure) {
+    for (number, offer) in offers.enumerated() {
+      guard let logged = try loggedNote(of: offer, found), logged != offer.release.note else {
+        continue
+      }
+      offers[number].release.note = logged
+      blame(
+        offer.source,
+        FetchFailure(
+          .noteMalformed,
+          "the manifest of release \(offer.index) has other signature lines than the release log"))
+    }
+  }
+
+  /// Nil if that text is not in the log, as far as anybody shows it.
+  private func loggedNote(
+    of offer: Offer, _ found: Found
+  ) throws(FetchFailure) -> [UInt8]? {
+    let text = offer.release.manifest.text
+    if let newest = state.newest, newest.manifest.text == text { return newest.note }
+    for tree in [found.tree, found.prefix].compactMap(\.self) where tree.isProven(offer.index) {
+      if tree.holds(offer.release.note, at: offer.index) { return offer.release.note }
+      do throws(FetchFailure) {
+        let note = try entry(offer.index, of: tree, asking: [offer.source])
+        if case .accepted(let manifest) = try ring.judge(note), manifest.text == text {
+          return note
+        }
+      } catch {
+        if error.category == .interrupted { throw error }
+      }
+    }
+    return nil
   }
 
   private func choosePinned(_ found: Found) throws(FetchFailure) -> Step<Choice> {
