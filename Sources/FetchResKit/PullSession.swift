@@ -17,15 +17,20 @@ package struct PullSession {
   let passwords: PasswordSource
   let report: (FetchEvent) -> Void
   let now: () -> UTCDate
+  private let ownTransport: (any Transport)?
 
+  /// - Parameter transport: the way to the network, which the run stops at its end; nil for one of its
+  ///   own.
   package init(
     _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
+    transport: (any Transport)? = nil,
     interruption: Interruption, passwords: PasswordSource = .none,
     now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
     report: @escaping (FetchEvent) -> Void
   ) {
     self.request = request
     self.fileSystem = fileSystem
+    ownTransport = transport
     self.interruption = interruption
     self.passwords = passwords
     self.now = now
@@ -48,7 +53,8 @@ package struct PullSession {
     let identities = IdentityStore(state, fileSystem)
     let identity = request.offline ? nil : try openIdentity(site, identities)
     let transport =
-      request.offline ? nil : makeTransport(policy(site, pins: pins), identity, identities)
+      request.offline
+      ? nil : ownTransport ?? makeTransport(policy(site, pins: pins), identity, identities)
     defer { transport?.stop() }
     var origin = named
     if origin == nil { origin = try recordedOrigin(site, state) }
