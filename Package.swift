@@ -87,8 +87,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "fetchres-cli", "Publishing", "Transport", "Storage", "Manifest", "Crypto", "System",
-        "Failure",
+        "fetchres-cli", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
@@ -97,6 +97,12 @@ let package = Package(
       [
         "Download", "Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
         "System", "Failure",
+      ]),
+    tests(
+      "ReleaseLogTests",
+      [
+        "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
+        "Failure",
       ]),
     tests(
       "CrashTests",

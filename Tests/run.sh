@@ -19,7 +19,8 @@ give_up() {
 command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
-packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl)
+packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl tinyproxy-bin microsocks
+  strace)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
@@ -54,6 +55,8 @@ if [ -f TestVectors/generate.py ]; then
   say "checking the vectors against their generator"
   python3 TestVectors/generate.py --check
 fi
+say "checking that every fault of the catalogue has a test"
+python3 Tests/faults.py --check
 say "building"
 swift build --build-tests </dev/null
 
@@ -96,7 +99,7 @@ make_certificates() {
 free_ports() {
   python3 - <<'PYTHON'
 import socket
-sockets = [socket.socket() for _ in range(6)]
+sockets = [socket.socket() for _ in range(8)]
 for one in sockets:
     one.bind(("127.0.0.1", 0))
 print(*[one.getsockname()[1] for one in sockets])
@@ -138,18 +141,42 @@ http {
   server { listen 127.0.0.1:$3; max_ranges 0; }
   ssl_certificate $scratch/tls/server.pem;
   ssl_certificate_key $scratch/tls/server.key;
-  server { listen 127.0.0.1:$4 ssl http2; }
-  server { listen 127.0.0.1:$5 ssl http2; keepalive_requests 3; }
-  server { listen 127.0.0.1:$6 ssl http2; http2_max_concurrent_streams 1; }
+  server {
+    listen 127.0.0.1:$4 ssl http2;
+    location /only/ {
+      if (\$server_protocol = HTTP/1.1) { return 505; }
+      rewrite ^/only/(.*)\$ /\$1 break;
+    }
+  }
+  server {
+    listen 127.0.0.1:$5 ssl http2;
+    keepalive_requests 3;
+    if (\$server_protocol = HTTP/1.1) { return 505; }
+  }
+  server {
+    listen 127.0.0.1:$6 ssl http2;
+    http2_max_concurrent_streams 1;
+    if (\$server_protocol = HTTP/1.1) { return 505; }
+  }
+  limit_req_zone \$server_port zone=busy:1m rate=10r/s;
+  server {
+    listen 127.0.0.1:$7;
+    location / { limit_req zone=busy burst=4 nodelay; limit_req_status 429; }
+  }
+  server {
+    listen 127.0.0.1:$8;
+    location / { limit_req zone=busy burst=4 nodelay; limit_req_status 503; }
+  }
 }
 NGINX
 }
 
 start_nginx() {
-  local attempt plain tls norange http2 short narrow
+  local attempt plain tls norange http2 short narrow busy429 busy503
   for attempt in 1 2 3; do
-    read -r plain tls norange http2 short narrow < <(free_ports)
-    write_configuration "$plain" "$tls" "$norange" "$http2" "$short" "$narrow"
+    read -r plain tls norange http2 short narrow busy429 busy503 < <(free_ports)
+    write_configuration "$plain" "$tls" "$norange" "$http2" "$short" "$narrow" \
+      "$busy429" "$busy503"
     nginx -c "$scratch/nginx.conf" -p "$scratch" </dev/null 2>"$scratch/nginx.out" &
     nginx_pid=$!
     # Until it answers; a port that was taken meanwhile ends it, and others are tried.
@@ -161,6 +188,8 @@ start_nginx() {
       export FETCHRES_NGINX_HTTP2_URL=https://127.0.0.1:$http2
       export FETCHRES_NGINX_HTTP2_SHORT_URL=https://127.0.0.1:$short
       export FETCHRES_NGINX_HTTP2_NARROW_URL=https://127.0.0.1:$narrow
+      export FETCHRES_NGINX_BUSY_429_URL=http://127.0.0.1:$busy429
+      export FETCHRES_NGINX_BUSY_503_URL=http://127.0.0.1:$busy503
       return
     fi
     kill "$nginx_pid" 2>/dev/null || true
@@ -191,7 +220,7 @@ if [ $# -eq 0 ]; then
   Tests/fuzz.sh 20 || verdict=$?
 fi
 
-# The memory bound is one of the static build, and so is the answer to --version.
+# The memory bound is one of the static build, and so are the answer to --version and the drill.
 if [ $# -eq 0 ]; then
   say "checking the memory bound on the static build"
   static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
@@ -199,6 +228,13 @@ if [ $# -eq 0 ]; then
   fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
   "$fetchres" --version
   python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
-    "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_CA" || verdict=$?
+    "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" || verdict=$?
+
+  # Another seed each time; what it finds says how to repeat it.
+  say "drilling the static build"
+  TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
+    --kill --tamper </dev/null || verdict=$?
+  say "testing the tests with faults of the program itself"
+  Tests/mutants.sh </dev/null || verdict=$?
 fi
 exit "$verdict"

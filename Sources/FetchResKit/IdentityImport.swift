@@ -7,7 +7,7 @@ import System
 package struct IdentityImport {
   package var file: String
   package var name: String
-  /// Where it is used without being asked for.
+  /// Where it is used without being asked for; none keeps those of the identity that is replaced.
   package var hosts: [String] = []
   /// Whether the key is stored without a password.
   package var dropsPassword = false
@@ -28,7 +28,7 @@ package struct IdentityImport {
     _ passwords: PasswordSource, _ interruption: Interruption, now: UTCDate,
     report: @escaping (String) -> Void
   ) throws(FetchFailure) -> StoredIdentity {
-    let hosts = try checkedHosts()
+    var hosts = try checkedHosts()
     guard StoredIdentity.isName(name) else {
       throw FetchFailure(
         .usage, "'\(name)' is no name for an identity",
@@ -52,6 +52,7 @@ package struct IdentityImport {
     }
     let content = opened.content
     try checkDates(content, now)
+    if hosts.isEmpty, let before = try? store.read(name) { hosts = before.hosts }
     let identity = StoredIdentity(
       name: name, hosts: hosts, key: try sealed(opened), chain: content.chain)
     try store.write(identity)

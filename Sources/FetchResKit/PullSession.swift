@@ -52,9 +52,14 @@ package struct PullSession {
     let pins = try checkedPins(site)
     let identities = IdentityStore(state, fileSystem)
     let identity = request.offline ? nil : try openIdentity(site, identities)
-    let transport =
-      request.offline
-      ? nil : ownTransport ?? makeTransport(policy(site, pins: pins), identity, identities)
+    let transport: (any Transport)?
+    if request.offline {
+      transport = nil
+    } else if let ownTransport {
+      transport = ownTransport
+    } else {
+      transport = makeTransport(try policy(site, pins: pins), identity, identities)
+    }
     defer { transport?.stop() }
     var origin = named
     if origin == nil { origin = try recordedOrigin(site, state) }
@@ -90,9 +95,13 @@ package struct PullSession {
     return state.site(of: site.base)?.origin
   }
 
-  private func policy(_ site: SiteURL, pins: [String]) -> RequestPolicy {
+  private func policy(_ site: SiteURL, pins: [String]) throws(FetchFailure) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
+    let decision = try ProxyDecision(request.proxy, for: site.base)
+    policy.proxy = decision.choice
+    report(.route(decision.reason))
+    if let warning = decision.warning { report(.note(warning, hint: nil)) }
     policy.headers = request.headers
     policy.credentialsOrigin = site.base
     policy.certificateFile = request.certificateFile
@@ -127,6 +136,7 @@ package struct PullSession {
   ) throws(FetchFailure) -> SourceList {
     let sources = SourceList(site, records: state.sources, asksAtOnce: request.asksAtOnce)
     for mirror in request.mirrors { sources.add(try WebURL.mirror(mirror)) }
+    try sources.add(MirrorList(state), of: expected.origin)
     if let kept = try state.log(of: expected.origin).load().newest {
       sources.add(mirrorsOf: kept.manifest)
     }
@@ -178,7 +188,7 @@ package struct PullSession {
     let isOlder = chosen.manifest.version != manifest.version
     do throws(FetchFailure) {
       return try complete(
-        chosen, newest: newest, in: directory, lock, site, sources, transport, ask: ask)
+        chosen, newest: newest, in: directory, lock, site, sources, state, transport, ask: ask)
     } catch {
       guard isOlder, error.category == .httpStatus, [404, 410].contains(error.httpStatus) else {
         throw error
@@ -193,13 +203,14 @@ package struct PullSession {
   /// Fetches what is missing of `chosen` and makes it available.
   private func complete(
     _ chosen: AcceptedManifest, newest: AcceptedManifest, in directory: ResourceDirectory,
-    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList, _ transport: any Transport,
+    _ lock: DirectoryLock, _ site: SiteURL, _ sources: SourceList,
+    _ state: StateDirectory, _ transport: any Transport,
     ask: () throws(FetchFailure) -> AcceptedManifest
   ) throws(FetchFailure) -> PullResult {
     let manifest = chosen.manifest
     try directory.takeBack(manifest, lock)
     let resource = try directory.openUnfinished(manifest, note: chosen.note, lock)
-    let work = try download(resource, in: directory, sources, transport)
+    let work = try download(resource, in: directory, sources, state, transport)
 
     // Expiry is judged again before the marker, never in between.
     var final = chosen
@@ -227,7 +238,7 @@ package struct PullSession {
 
   private func download(
     _ resource: PartialResource, in directory: ResourceDirectory, _ sources: SourceList,
-    _ transport: any Transport
+    _ state: StateDirectory, _ transport: any Transport
   ) throws(FetchFailure) -> Work {
     let manifest = resource.manifest
     let claimed = try resource.claimedBytes()
@@ -237,7 +248,8 @@ package struct PullSession {
     let downloader = try Downloader(
       resource, transport: transport,
       sources: sources.downloadSources(), limits: limits,
-      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
+      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest),
+      sourceChanges: { sources.changes() }
     ) { event in
       switch event {
       case .progress(let progress):
@@ -255,7 +267,11 @@ package struct PullSession {
         sources.keep(record, of: source)
       }
     }
-    defer { report(.sources(downloader.reports.map { FetchEvent.Source($0) })) }
+    defer {
+      let reports = downloader.reports.map { FetchEvent.Source($0) }
+      report(.sources(reports))
+      state.remember(reports, of: manifest.origin)
+    }
     try downloader.run(interruption)
     return Work(
       fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)

@@ -10,7 +10,7 @@ import Transport
 /// `$HOME/.local/state/fetchres`, else `$STATE_DIRECTORY`.
 struct StateDirectory: Sendable {
   let path: String
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
 
   init(_ chosen: String?, _ fileSystem: any FileSystem) throws(FetchFailure) {
     self.fileSystem = fileSystem

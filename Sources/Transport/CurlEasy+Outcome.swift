@@ -1,10 +1,12 @@
 import CLibcurl
 import Failure
+import System
 
 /// What libcurl tells of a transfer that has ended.
 extension CurlEasy {
   /// What a result means; nil for success.
-  func failure(_ code: CURLcode) -> FetchFailure? {
+  func failure(_ code: CURLcode, _ request: Request) -> FetchFailure? {
+    if let failure = proxyFailure(code, request.url) { return failure }
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     func failure(_ category: FailureCategory, _ what: String) -> FetchFailure {
       FetchFailure(category, "\(what): \(text.prefix(200))")
@@ -55,20 +57,40 @@ extension CurlEasy {
     exchange.needsHTTP2 =
       request.version == .http1 && code == CURLE_SSL_CONNECT_ERROR
       && detail.contains("no application protocol")
+    exchange.isLocal =
+      proxy == nil
+      ? code == CURLE_OPERATION_TIMEDOUT && !hasAddress
+      : isProxyOutOfReach(code)
     return exchange
   }
 
-  /// What libcurl says of a failure; empty if it says nothing.
-  private var detail: String { String(cString: errorText) }
-
-  /// Whether the request, or a part of it, was handed to a connection.
-  var hasAsked: Bool {
-    var time = curl_off_t()
-    fetchres_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &time)
-    return time > 0
+  /// Whether the failure may be the fault of this machine, which reaches nothing: libcurl does not tell
+  /// a name that does not exist from a resolver that does not answer, and of several addresses it names
+  /// the error of the last one.
+  func mayBeCutOff(_ code: CURLcode) -> Bool {
+    guard proxy == nil else { return false }
+    return switch code {
+    case CURLE_COULDNT_RESOLVE_HOST: true
+    case CURLE_COULDNT_CONNECT: SystemError.noRoute.contains(Int32(number(CURLINFO_OS_ERRNO)))
+    default: false
+    }
   }
 
-  private func number(_ info: CURLINFO) -> Int {
+  /// What libcurl says of a failure; empty if it says nothing.
+  var detail: String { String(cString: errorText) }
+
+  /// Whether the request, or a part of it, was handed to a connection.
+  var hasAsked: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+  private var hasAddress: Bool { time(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
+
+  private func time(_ info: CURLINFO) -> curl_off_t {
+    var time = curl_off_t()
+    fetchres_curl_get_offset(handle, info, &time)
+    return time
+  }
+
+  func number(_ info: CURLINFO) -> Int {
     var value = 0
     fetchres_curl_get_long(handle, info, &value)
     return value

@@ -6,6 +6,8 @@ import System
 final class CurlTransfer {
   let id: TransferID
   let easy: CurlEasy
+  /// What was asked for by the caller; `request` is what is asked for now.
+  let origin: WebURL
   private(set) var request: Request
   private let policy: RequestPolicy
   private let receiver: any ResponseReceiver
@@ -15,27 +17,49 @@ final class CurlTransfer {
   /// Whether anything came that answers the request.
   private var hasAnswer = false
   private var redirects = 0
-  /// Bytes of the body of a redirect.
+  /// Whether the address that is asked is one that an earlier request was sent to.
+  private var isRemembered = false
+  /// Whether such an address may turn out to be good no more, without that being a failure.
+  private var mayAskAgain = false
+  private var isExpired = false
+  /// Bytes of a body that is nobody's.
   private var ignored = 0
   /// Why the transfer has to end, if not by libcurl's own reason.
   private var refusal: FetchFailure?
   private(set) var isPaused = false
+  /// Whether libcurl has nothing to do with it now.
+  private(set) var isWaiting = false
   /// Asked before every piece of a body; shared by all transfers of the thread.
   private let limit: SharedLimit?
   private var watch: StallWatch
+  /// Called within libcurl, once the receiver wants the body.
+  private let accepted: (TransferID) -> Void
 
+  /// - Parameter remembered: where earlier requests for the same were redirected to.
   init(
     id: TransferID, easy: CurlEasy, request: Request, policy: RequestPolicy,
-    receiver: any ResponseReceiver, limit: SharedLimit?
+    receiver: any ResponseReceiver, limit: SharedLimit?, remembered: WebURL?,
+    accepted: @escaping (TransferID) -> Void
   ) {
+    self.accepted = accepted
     self.id = id
     self.limit = limit
     self.easy = easy
     self.request = request
     self.policy = policy
     self.receiver = receiver
-    watch = StallWatch(
-      limit: policy.stall, firstByteTimeout: policy.firstByteTimeout, now: Clocks.monotonic())
+    origin = request.url
+    watch = policy.makeWatch(now: Clocks.monotonic())
+    ask(remembered ?? origin, isRemembered: remembered != nil)
+    mayAskAgain = isRemembered
+  }
+
+  /// Begins anew, at the origin or where it has redirected others to.
+  func ask(_ url: WebURL, isRemembered: Bool) {
+    request.url = url
+    self.isRemembered = isRemembered
+    redirects = isRemembered ? 1 : 0
+    (isExpired, mayAskAgain, isWaiting, refusal) = (false, false, false, nil)
     prepare()
   }
 
@@ -43,6 +67,7 @@ final class CurlTransfer {
     head = nil
     hasAnswer = false
     ignored = 0
+    watch = policy.makeWatch(now: Clocks.monotonic())
     easy.prepare(request, policy, context: Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -72,34 +97,49 @@ final class CurlTransfer {
     }
   }
 
+  /// What the target of a redirect answers when it is good no more (a signed URL), or moved.
+  private static let expiredStatuses: Set = [400, 401, 403, 404, 410]
+
   private func completeHead() throws(FetchFailure) {
-    guard let head, head.status >= 200, !isHeadDelivered, !head.isRedirect else { return }
+    guard let head, head.status >= 200, !isHeadDelivered, !isExpired, !head.isRedirect else {
+      return
+    }
+    if head.status == 407, let refused = easy.proxyRefusal(of: request.url) { throw refused }
+    if mayAskAgain, Self.expiredStatuses.contains(head.status) {
+      isExpired = true
+      return
+    }
     isHeadDelivered = true
     try receiver.receive(head: head)
+    accepted(id)
   }
 
   /// Takes a piece of the body; the number of bytes taken, or a value that libcurl knows.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-    watch.receive(bytes.count, now: Clocks.monotonic())
     guard isHeadDelivered else { return ignore(bytes.count) }
-    if let limit, !limit.take(bytes.count) {
-      isPaused = true
-      return Int(CURL_WRITEFUNC_PAUSE)
-    }
+    if let limit, !limit.take(bytes.count) { return pause() }
     switch receiver.receive(body: bytes) {
-    case .taken: return bytes.count
+    case .taken:
+      watch.receive(bytes.count, now: Clocks.monotonic())
+      return bytes.count
     case .pause:
-      isPaused = true
       limit?.giveBack(bytes.count)
-      return Int(CURL_WRITEFUNC_PAUSE)
+      return pause()
     case .refuse(let failure):
       refusal = failure
       return bytes.isEmpty ? 1 : 0
     }
   }
 
+  private func pause() -> Int {
+    isPaused = true
+    watch.hold(now: Clocks.monotonic())
+    return Int(CURL_WRITEFUNC_PAUSE)
+  }
+
   /// The body of a redirect is nobody's, and ends some time.
   private func ignore(_ count: Int) -> Int {
+    watch.receive(count, now: Clocks.monotonic())
     ignored += count
     guard ignored > ResponseHead.maximumByteCount else { return count }
     refusal = FetchFailure(.redirectRefused, "the server redirects with a body that does not end")
@@ -110,42 +150,87 @@ final class CurlTransfer {
 
   func resume() {
     isPaused = false
-    watch.restart(now: Clocks.monotonic())
+    watch.letGo(now: Clocks.monotonic())
     curl_easy_pause(easy.handle, CURLPAUSE_CONT)
   }
 
-  /// Why the transfer has to be given up now; nil while it is well.
-  func stall(now: Double) -> FetchFailure? { isPaused ? nil : watch.check(now: now) }
+  /// From now on the transfer waits for what another one is told, and then asks that.
+  func wait() { isWaiting = true }
 
-  /// Whether the transfer goes on at another address. Otherwise the receiver has been told.
-  func completes(_ code: CURLcode) -> Bool {
+  /// Time has passed in which this process did not run.
+  func restartWindows(now: Double) { watch.restart(now: now) }
+
+  /// Why the transfer has to be given up now; nil while it is well.
+  func stall(now: Double) -> FetchFailure? {
+    guard !isWaiting else { return nil }
+    // libcurl has a limit of its own for the way to a connection, and who waits for one that others
+    // use is not slow.
+    guard easy.hasAsked else {
+      watch.restart(now: now)
+      return nil
+    }
+    return watch.check(now: now)
+  }
+
+  enum Completion {
+    /// The receiver is to be told that all is well, or the failure.
+    case ended(FetchFailure?)
+    /// The transfer goes on at another address.
+    case redirected
+    /// What was remembered of the origin is good no more.
+    case expired
+  }
+
+  func complete(_ code: CURLcode) -> Completion {
+    if isExpired { return .expired }
     if refusal == nil, code == CURLE_OK, let head, head.isRedirect {
       do throws(FetchFailure) {
         try follow(head)
-        return false
+        return .redirected
       } catch { refusal = error }
     }
-    finish(refusal ?? easy.failure(code) ?? missingHead, refusal == nil ? code : CURLE_OK)
-    return true
+    let failure = refusal ?? easy.failure(code, request) ?? missingHead
+    return .ended(failure.map { explained($0, refusal == nil ? code : CURLE_OK) })
   }
 
   private var missingHead: FetchFailure? {
     isHeadDelivered ? nil : FetchFailure(.truncated, "the answer is no HTTP response")
   }
 
+  /// The failure with what the exchange tells beside it.
+  ///
   /// - Parameter code: libcurl's result, where the failure is its own.
-  func finish(_ failure: FetchFailure?, _ code: CURLcode = CURLE_OK) {
-    guard var failure = failure?.from(request.url.shown) else { return receiver.finish(nil) }
+  func explained(_ failure: FetchFailure, _ code: CURLcode = CURLE_OK) -> FetchFailure {
+    var failure = failure.from(origin.shown)
     failure.exchange = easy.exchange(code, request, hasAnswer: hasAnswer)
-    if let head { add(head, to: &failure.exchange) }
-    receiver.finish(failure)
+    if redirects > 0 {
+      failure.exchange.wasRedirected = true
+      if failure.category != .redirectRefused {
+        failure.message += ", at \(request.url.host), where it redirects to"
+      }
+    }
+    guard let head else { return failure }
+    if failure.category == .httpStatus, let text = head["retry-after"] {
+      failure.exchange.retryAfter = RetryAfter.seconds(
+        text, date: head["date"], now: Clocks.wall())
+    }
+    if request.version == .http1, request.url.scheme == "https", [426, 505].contains(head.status) {
+      failure.exchange.needsHTTP2 = true
+    }
+    return failure
   }
 
-  private func add(_ head: ResponseHead, to exchange: inout Exchange) {
-    if request.version == .http1, request.url.scheme == "https", [426, 505].contains(head.status) {
-      exchange.needsHTTP2 = true
-    }
+  /// The host that may be out of this machine's reach, if the failure is of that kind.
+  func hostOutOfReach(_ code: CURLcode) -> String? {
+    guard easy.mayBeCutOff(code) else { return nil }
+    return request.url.host.hasPrefix("[")
+      ? String(request.url.host.dropFirst().dropLast()) : request.url.host
   }
+
+  func finish(_ failure: FetchFailure?) { receiver.finish(failure) }
+
+  /// Where the origin has sent this request; nil if it was not, or if that was known before.
+  var newTarget: WebURL? { redirects > (isRemembered ? 1 : 0) ? request.url : nil }
 
   private func follow(_ head: ResponseHead) throws(FetchFailure) {
     redirects += 1
@@ -153,26 +238,7 @@ final class CurlTransfer {
       throw FetchFailure(.redirectRefused, "the server redirects to no http or https URL")
     }
     try policy.checkRedirect(from: request.url, to: next, hops: redirects)
-    request.url = next
-    watch = StallWatch(
-      limit: policy.stall, firstByteTimeout: policy.firstByteTimeout, now: Clocks.monotonic())
+    request.url = next.redirected(from: request.url)
     prepare()
   }
-}
-
-/// The one rate limiter of a curl thread.
-final class SharedLimit {
-  private var limiter: RateLimiter
-
-  init(bytesPerSecond: Int64) {
-    limiter = RateLimiter(bytesPerSecond: bytesPerSecond, now: Clocks.monotonic())
-  }
-
-  func take(_ count: Int) -> Bool { limiter.take(count, now: Clocks.monotonic()) }
-
-  /// What was counted and will be offered again.
-  func giveBack(_ count: Int) { limiter.giveBack(count) }
-
-  /// Seconds until a paused transfer may go on.
-  var wait: Double { limiter.wait(now: Clocks.monotonic()) }
 }

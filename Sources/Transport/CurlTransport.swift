@@ -4,48 +4,17 @@ import System
 
 /// Transfers by libcurl, driven by one thread.
 package final class CurlTransport: Transport {
-  private let policy: RequestPolicy
-  private let mailbox = Monitor(Mailbox())
-  private let multi: MultiHandle
+  private let mailbox = Monitor(CurlMailbox())
+  private let multi = MultiHandle()
   private let thread: Monitor<WorkThread?>
-
-  private struct Mailbox: Sendable {
-    var starts: [(TransferID, Request, any ResponseReceiver)] = []
-    var cancels: [TransferID] = []
-    var resumes = false
-    var stops = false
-    /// What transfers that run then finish with.
-    var stopReason = FetchFailure(.interrupted, "the transport stopped")
-  }
-
-  /// Shared between threads for `curl_multi_wakeup` alone, which libcurl allows.
-  private struct MultiHandle: @unchecked Sendable {
-    let pointer: UnsafeMutableRawPointer
-
-    init() {
-      guard let pointer = curl_multi_init() else { fatalError("Transport: out of memory") }
-      self.pointer = pointer
-    }
-  }
 
   package init(policy: RequestPolicy) {
     Library.initialize()
-    self.policy = policy
-    let multi = MultiHandle()
-    self.multi = multi
     _ = fetchres_curl_multi_set_long(
       multi.pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     thread = Monitor(nil)
-    let loop = WorkThread("curl") { [policy, mailbox] in
-      Loop(
-        multi: multi.pointer, policy: policy,
-        takeMail: {
-          mailbox.look { mail in
-            defer { mail = Mailbox(stops: mail.stops) }
-            return mail
-          }
-        }
-      ).run()
+    let loop = WorkThread("curl") { [mailbox, multi] in
+      CurlLoop(multi: multi, policy: policy, mailbox: mailbox).run()
     }
     thread.change { $0 = loop }
   }
@@ -53,24 +22,15 @@ package final class CurlTransport: Transport {
   deinit { stop() }
 
   package func start(_ request: Request, _ receiver: any ResponseReceiver) -> TransferID {
-    let id = mailbox.look { mail in
-      let id = TransferID.next()
-      mail.starts.append((id, request, receiver))
-      return id
-    }
-    curl_multi_wakeup(multi.pointer)
+    let id = TransferID.next()
+    let isStarted = tell { $0.starts.append((id, request, receiver)) }
+    if !isStarted { receiver.finish(mailbox.look { $0.stopReason }) }
     return id
   }
 
-  package func cancel(_ transfer: TransferID) {
-    mailbox.look { $0.cancels.append(transfer) }
-    curl_multi_wakeup(multi.pointer)
-  }
+  package func cancel(_ transfer: TransferID) { tell { $0.cancels.append(transfer) } }
 
-  package func resumePaused() {
-    mailbox.look { $0.resumes = true }
-    curl_multi_wakeup(multi.pointer)
-  }
+  package func resumePaused() { tell { $0.resumes = true } }
 
   package func stop() { stop(nil) }
 
@@ -82,107 +42,39 @@ package final class CurlTransport: Transport {
         return thread
       })
     else { return }
-    mailbox.look { mail in
+    tell { mail in
       mail.stops = true
       if let reason { mail.stopReason = reason }
     }
-    curl_multi_wakeup(multi.pointer)
     running.join()
+    let late = mailbox.look { mail in
+      mail.isClosed = true
+      return mail.take()
+    }
     curl_multi_cleanup(multi.pointer)
+    for (_, _, receiver) in late.starts { receiver.finish(late.stopReason) }
   }
 
-  /// What the curl thread owns.
-  private final class Loop {
-    let multi: UnsafeMutableRawPointer
-    let policy: RequestPolicy
-    let takeMail: () -> Mailbox
-    var transfers: [TransferID: CurlTransfer] = [:]
-    var idle: [CurlEasy] = []
-    let limit: SharedLimit?
-
-    init(
-      multi: UnsafeMutableRawPointer, policy: RequestPolicy, takeMail: @escaping () -> Mailbox
-    ) {
-      (self.multi, self.policy, self.takeMail) = (multi, policy, takeMail)
-      limit = policy.rateLimit.map { SharedLimit(bytesPerSecond: $0) }
+  /// False if nobody is there to hear it any more.
+  @discardableResult
+  private func tell(_ change: (inout CurlMailbox) -> Void) -> Bool {
+    mailbox.look { mail in
+      guard !mail.isClosed else { return false }
+      change(&mail)
+      curl_multi_wakeup(multi.pointer)
+      return true
     }
+  }
+}
 
-    func run() {
-      var nextCheck = 0.0
-      while true {
-        let mail = takeMail()
-        for (id, request, receiver) in mail.starts { start(id, request, receiver) }
-        for id in mail.cancels { end(id, FetchFailure(.interrupted, "the transfer was cancelled")) }
-        let wait = limit?.wait ?? 0
-        if mail.resumes || (limit != nil && wait == 0) {
-          for transfer in transfers.values where transfer.isPaused { transfer.resume() }
-        }
-        if mail.stops {
-          for id in transfers.keys { end(id, mail.stopReason) }
-          break
-        }
+/// Shared between threads for `curl_multi_wakeup` alone, which libcurl allows.
+struct MultiHandle: @unchecked Sendable {
+  let pointer: UnsafeMutableRawPointer
 
-        var running: Int32 = 0
-        curl_multi_perform(multi, &running)
-        reapFinished()
-        let now = Clocks.monotonic()
-        if now >= nextCheck {
-          nextCheck = now + 0.25
-          for (id, transfer) in transfers {
-            if let failure = transfer.stall(now: now) { end(id, failure) }
-          }
-        }
-        curl_multi_poll(multi, nil, 0, pollTime, nil)
-      }
-      idle.removeAll()
-    }
-
-    /// Milliseconds until there is something to do that no socket tells.
-    private var pollTime: Int32 {
-      guard !transfers.isEmpty else { return 60_000 }
-      guard let limit, transfers.values.contains(where: \.isPaused) else { return 250 }
-      return Int32(min(250, (limit.wait * 1_000).rounded(.up) + 1))
-    }
-
-    private func start(_ id: TransferID, _ request: Request, _ receiver: any ResponseReceiver) {
-      let transfer = CurlTransfer(
-        id: id, easy: idle.popLast() ?? CurlEasy(), request: request, policy: policy,
-        receiver: receiver, limit: limit)
-      transfers[id] = transfer
-      curl_multi_add_handle(multi, transfer.easy.handle)
-    }
-
-    private func reapFinished() {
-      var left: Int32 = 0
-      while let message = curl_multi_info_read(multi, &left) {
-        guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else {
-          continue
-        }
-        let code = fetchres_curl_message_result(message)
-        var context: UnsafeMutableRawPointer?
-        fetchres_curl_get_pointer(handle, CURLINFO_PRIVATE, &context)
-        guard let context else { continue }
-        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-        curl_multi_remove_handle(multi, handle)
-        if transfer.completes(code) {
-          release(transfer)
-        } else {
-          curl_multi_add_handle(multi, handle)
-        }
-      }
-    }
-
-    private func end(_ id: TransferID, _ failure: FetchFailure) {
-      guard let transfer = transfers[id] else { return }
-      curl_multi_remove_handle(multi, transfer.easy.handle)
-      transfer.finish(failure)
-      release(transfer)
-    }
-
-    private func release(_ transfer: CurlTransfer) {
-      transfers[transfer.id] = nil
-      idle.append(transfer.easy)
-    }
+  init() {
+    Library.initialize()
+    guard let pointer = curl_multi_init() else { fatalError("Transport: out of memory") }
+    self.pointer = pointer
   }
 }
 

@@ -59,11 +59,10 @@ package struct WebURL: Sendable, Hashable {
     userinfo = user.map { user in password.map { "\(user):\($0)" } ?? user }
   }
 
-  private init(_ url: WebURL, path: String) {
-    (scheme, host, port, query, userinfo) = (
-      url.scheme, url.host, url.port, url.query, url.userinfo
-    )
-    self.path = path
+  private init(_ url: WebURL, path: String? = nil, userinfo: String?) {
+    (scheme, host, port, query) = (url.scheme, url.host, url.port, url.query)
+    self.path = path ?? url.path
+    self.userinfo = userinfo
   }
 
   private var isDefaultPort: Bool { port == (scheme == "https" ? 443 : 80) }
@@ -77,6 +76,9 @@ package struct WebURL: Sendable, Hashable {
       + (query.map { "?" + $0 } ?? "")
   }
 
+  /// Scheme, host and port: all that may be said of a URL that a server gave.
+  package var place: String { "\(scheme)://\(authority)" }
+
   /// The URL without userinfo and query, fit for messages and records.
   package var shown: String { "\(scheme)://\(authority)\(path)" }
 
@@ -87,7 +89,15 @@ package struct WebURL: Sendable, Hashable {
 
   /// The URL of `suffix` (percent-encoded) below this base, whose path ends in a slash. Query and
   /// userinfo stay with it.
-  package func appending(_ suffix: String) -> WebURL { WebURL(self, path: path + suffix) }
+  package func appending(_ suffix: String) -> WebURL {
+    WebURL(self, path: path + suffix, userinfo: userinfo)
+  }
+
+  /// This target of a redirect, with the password that belongs to it: that of the URL which led here,
+  /// if both are of one origin, and else none.
+  package func redirected(from url: WebURL) -> WebURL {
+    WebURL(self, userinfo: hasSameOrigin(as: url) ? userinfo ?? url.userinfo : nil)
+  }
 
   /// A text that should have been a URL, without anything that may be a secret: what stands before an
   /// at sign, even behind a slash, and what stands behind a question or number sign.
@@ -155,5 +165,7 @@ package struct SiteURL: Sendable, Hashable {
 }
 
 extension WebURL {
-  fileprivate func replacing(path: String) -> WebURL { WebURL(self, path: path) }
+  fileprivate func replacing(path: String) -> WebURL {
+    WebURL(self, path: path, userinfo: userinfo)
+  }
 }

@@ -8,11 +8,12 @@ enum Commands {
     PullCommand.spec, PublishCommand.spec, KeygenCommand.spec, ServeCommand.spec,
     StatusCommand.spec, PathCommand.spec, VerifyCommand.spec, InspectCommand.spec,
     CleanCommand.spec, ProofCommand.spec, LogCommand.spec, TrustCommand.spec, IntegrityCommand.spec,
-    IdentityCommand.spec, DrillCommand.spec,
+    MirrorCommand.spec, IdentityCommand.spec, DrillCommand.spec,
   ]
 
   /// Runs a command line without the program name; the exit status.
   static func run(_ arguments: [String]) -> Int32 {
+    HiddenArguments.hide(arguments)
     do throws(FetchFailure) {
       guard let first = arguments.first else {
         throw FetchFailure(.usage, "no command", hint: "'fetchres help' lists the commands")

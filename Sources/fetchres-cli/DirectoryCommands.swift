@@ -68,8 +68,11 @@ enum PathCommand {
 enum StatusCommand {
   static let spec = CommandSpec(
     name: "status", operands: "[DIR] [--json]",
-    summary: "Say which versions are complete and what is unfinished.",
-    options: [OptionSpec("--json", "one JSON object")],
+    summary: "Say which versions are complete, what is unfinished, and how the sources stand.",
+    options: [
+      OptionSpec("--json", "one JSON object"),
+      OptionSpec("--state-dir", "DIR", "where own records are kept"),
+    ],
     operandCount: 0...1, run: run)
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
@@ -77,6 +80,7 @@ enum StatusCommand {
     let current = directory.current?.manifest.version
     let complete = directory.completedVersions()
     let unfinished = directory.unfinishedWork()
+    let sources = try sources(arguments, try directory.origin())
     if arguments.has("--json") {
       var line = JSONLine()
       line.add("directory", directory.path)
@@ -96,6 +100,7 @@ enum StatusCommand {
           entry.add("onDisk", work.bytesOnDisk)
           return entry
         })
+      line.add("sources", sources.map { describe($0) })
       line.print()
       return 0
     }
@@ -112,7 +117,43 @@ enum StatusCommand {
           + "\(Quantities.shown(work.manifest.layout.size)) on disk")
     }
     if complete.isEmpty, unfinished.isEmpty { Output.line("  nothing yet") }
+    for source in sources { Output.line("  \(shown(source))") }
     return 0
+  }
+
+  /// Without a place for records there are none.
+  private static func sources(
+    _ arguments: ParsedArguments, _ origin: Origin?
+  ) throws(FetchFailure) -> [SourceSummaries.Entry] {
+    guard let origin else { return [] }
+    let chosen = arguments.value("--state-dir")
+    do throws(FetchFailure) {
+      return try SourceSummaries(stateDirectory: chosen).entries(of: origin)
+    } catch {
+      if chosen != nil { throw error }
+      return []
+    }
+  }
+
+  private static func shown(_ entry: SourceSummaries.Entry) -> String {
+    var text = ProgressView.shown(entry.source)
+    if entry.failures > 0 {
+      text += ", \(Quantities.counted(Int64(entry.failures), "failure")) in a row"
+    }
+    if entry.wait > 0 { text += ", asked again in \(Quantities.shown(seconds: entry.wait))" }
+    if entry.held > 0 {
+      text += ", left alone for another \(Quantities.shown(seconds: entry.held))"
+    }
+    return text
+  }
+
+  private static func describe(_ entry: SourceSummaries.Entry) -> JSONLine {
+    var line = JSONLine()
+    line.add(entry.source)
+    line.add("failures", Int64(entry.failures))
+    line.add("wait", Int64(entry.wait.rounded(.up)))
+    line.add("held", Int64(entry.held.rounded(.up)))
+    return line
   }
 
   private static func describe(_ manifest: Manifest) -> JSONLine {

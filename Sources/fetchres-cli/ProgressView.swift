@@ -95,7 +95,7 @@ final class ProgressView {
       reminder =
         "\(Quantities.counted(Int64(count), "alert")) about \(origin) "
         + "\(count == 1 ? "is" : "are") not acknowledged: 'fetchres integrity' says more"
-    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .sources, .note: break
+    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .sources, .route, .note: break
     }
   }
 
@@ -123,13 +123,15 @@ final class ProgressView {
       guard isVerbose || sources.count > 1 else { return }
       for source in sources { say(Self.shown(source)) }
     case .alert, .unacknowledgedAlerts: break
+    case .route(let text):
+      if isVerbose { say(text) }
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }
     }
   }
 
-  private static func shown(_ source: FetchEvent.Source) -> String {
+  static func shown(_ source: FetchEvent.Source) -> String {
     let sent = source.bytes > 0 ? Quantities.shown(source.bytes) : "nothing"
     let refused = source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map {
       $0.value == 1 ? $0.key.rawValue : "\($0.key.rawValue) ×\($0.value)"
@@ -211,16 +213,7 @@ final class ProgressView {
     case .sources(let sources):
       for source in sources {
         var line = JSONLine("source")
-        line.add("url", source.url)
-        line.add("bytes", source.bytes)
-        line.add(
-          "refusals",
-          source.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { category, count in
-            var refusal = JSONLine()
-            refusal.add("category", category.rawValue)
-            refusal.add("count", Int64(count))
-            return refusal
-          })
+        line.add(source)
         line.print()
       }
     case .alert(let category, let message, let evidence):
@@ -233,6 +226,10 @@ final class ProgressView {
       var line = JSONLine("alerts")
       line.add("origin", origin)
       line.add("unacknowledged", Int64(count))
+      line.print()
+    case .route(let text):
+      var line = JSONLine("route")
+      line.add("message", text)
       line.print()
     case .note(let text, let hint):
       var line = JSONLine("note")

@@ -16,7 +16,7 @@ enum PullCommand {
       OptionSpec("--mirror", "URL", repeats: true, "ask this place too"),
       OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
-      OptionSpec("--connections", "N", "at most N at a time; default 8"),
+      OptionSpec("--connections", "N", "at most N at a time; default 16"),
       OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
       OptionSpec("--limit-rate", "RATE", "for the whole run"),
       OptionSpec("--connect-timeout", "TIME", "default 10s"),
@@ -27,6 +27,11 @@ enum PullCommand {
       OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
       OptionSpec("--keep", "N", "keep N complete versions; default all"),
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
+      OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h"),
+      OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD"),
+      OptionSpec("--no-proxy", "go through none, whatever the environment says"),
+      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050"),
+      OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
       OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
       OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have"),
@@ -108,7 +113,8 @@ enum PullCommand {
     request.keep = try arguments.parse("--keep", "number") { text in
       Quantities.count(text).flatMap { $0 > 0 ? $0 : nil }
     }
-    for header in arguments.all("--header") { request.headers += try headers(header) }
+    request.headers = try HeaderOption.lines(arguments)
+    request.proxy = try ProxyOptions.setting(arguments)
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
     request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }
@@ -116,28 +122,6 @@ enum PullCommand {
     request.pins = arguments.all("--pin-sha256")
     request.stateDirectory = arguments.value("--state-dir")
     return request
-  }
-
-  private static func headers(_ given: String) throws(FetchFailure) -> [String] {
-    let headers = try FileArgument.texts(given, "--header")
-    for header in headers {
-      guard let colon = header.firstIndex(of: ":"), colon != header.startIndex,
-        header.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-      else {
-        // Not quoted: it may hold a secret.
-        throw FetchFailure(.usage, "--header takes 'Name: value'")
-      }
-    }
-    if !given.hasPrefix("@"), headers.contains(where: isSecret) {
-      Talk.warning("a secret on the command line can be seen by others; --header @FILE reads it")
-    }
-    return headers
-  }
-
-  private static func isSecret(_ header: String) -> Bool {
-    let name = header.prefix { $0 != ":" }.lowercased()
-    return ["authorization", "cookie", "proxy-authorization"].contains(name)
-      || name.contains("token") || name.contains("key") || name.contains("secret")
   }
 
   private static func checkReadable(_ path: String) throws(FetchFailure) {

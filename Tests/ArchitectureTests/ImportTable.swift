@@ -10,6 +10,7 @@ struct ImportTable {
   private static let toolchain: [String: Set<String>?] = [
     "Synchronization": nil,
     "Glibc": ["System"],
+    "Darwin": ["System"],
     "FoundationEssentials": ["FetchResKit", "fetchres-cli"],
   ]
 

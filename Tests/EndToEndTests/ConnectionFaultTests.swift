@@ -1,3 +1,4 @@
+import Glibc
 import System
 import Testing
 
@@ -26,6 +27,7 @@ import Testing
     }
   }
 
+  // covers: F04, F14
   @Test(
     "transfers that are always cut off get there piece by piece, and no verified byte is lost",
     arguments: Cut.allCases)
@@ -84,6 +86,7 @@ import Testing
     #expect(seen.look { $0 } == 2)
   }
 
+  // covers: F14
   @Test("a server that closes every connection after its answer is no trouble")
   func closing() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -94,6 +97,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F12
   @Test(
     "chunks with their end, and chunks beside a length, are decided by the proof",
     arguments: [true, false])
@@ -118,6 +122,7 @@ import Testing
 
   // MARK: Silence
 
+  // covers: F13
   @Test("a transfer that falls silent is given up, and the others go on")
   func oneStalls() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -150,6 +155,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F13
   @Test("a trickle below the floor is given up")
   func trickle() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -159,6 +165,7 @@ import Testing
     try bench.expectUnfinished(release)
   }
 
+  // covers: F13
   @Test("a slow and steady transfer above the floor is never given up")
   func slowButSteady() throws {
     let (bench, release) = try RangeFaultTests.bench(blocks: 20)
@@ -167,6 +174,30 @@ import Testing
       "--json", "--stall", "16K/1s", "--give-up-after", "2", "--connections", "2")
     outcome.expect(0)
     #expect(try outcome.events("source-failed").isEmpty)
+    try bench.expectComplete(release)
+  }
+
+  @Test("a process that was stopped blames nobody for the time in which it did not run")
+  func stoppedProcess() throws {
+    let (bench, release) = try RangeFaultTests.bench()
+    let (asked, answers) = (Monitor(false), Monitor(false))
+    try bench.origin().bendData(of: release) { _, _ in
+      asked.change { $0 = true }
+      _ = answers.wait(until: Clocks.monotonic() + Fetchres.patience) { $0 ? true : nil }
+    }
+    let child = try bench.fetchres.start(
+      bench.pulling(["--json", "--first-byte-timeout", "3", "--stall", "1K/3s"]))
+    #expect(
+      asked.wait(until: Clocks.monotonic() + Fetchres.patience) { $0 ? true : nil } == true)
+    child.send(SIGSTOP)
+    // Longer than its patience; and then long enough for it to look at the clock again.
+    _ = waitUntil(within: 4) { false }
+    child.send(SIGCONT)
+    _ = waitUntil(within: 1) { false }
+    answers.change { $0 = true }
+    let outcome = try Outcome(of: child)
+    outcome.expect(0)
+    #expect(try outcome.events("source-failed").isEmpty, "\(outcome.testDescription)")
     try bench.expectComplete(release)
   }
 
@@ -185,6 +216,7 @@ import Testing
     try bench.pulled.expectNothingWrong(release)
   }
 
+  // covers: F13
   @Test("a peer that accepts and never says hello is a timeout")
   func noHello() throws {
     let bench = try Workbench()
@@ -222,6 +254,7 @@ import Testing
     #expect(try bench.origin().entries.isEmpty)
   }
 
+  // covers: F18
   @Test("a name that does not resolve is unreachable")
   func noName() throws {
     let bench = try Workbench()
@@ -250,6 +283,7 @@ import Testing
 
   // MARK: TLS
 
+  // covers: F19
   @Test("a certificate that nobody trusts is refused", .enabled(if: Nginx.here != nil, Nginx.need))
   func untrusted() throws {
     let bench = try Workbench(.nginxTLS)

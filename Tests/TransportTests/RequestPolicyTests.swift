@@ -32,13 +32,16 @@ import Testing
     #expect(try category("http://a/x", "http://a/y", hops: 11) == .redirectRefused)
   }
 
-  @Test func `the words show the target without its secrets`() throws {
-    let (from, to) = (try WebURL("https://a/x"), try WebURL("http://u:secret@b/y?t=secret"))
+  @Test(arguments: [1, 11])
+  func `the words name the host of the target and none of its secrets`(_ hops: Int) throws {
+    let (from, to) = (
+      try WebURL("https://a/x"), try WebURL("http://u:secret@b:81/secret?t=secret")
+    )
     let refusal = try #require(
       failure { () throws(FetchFailure) in
-        try RequestPolicy(userAgent: "test").checkRedirect(from: from, to: to, hops: 1)
+        try RequestPolicy(userAgent: "test").checkRedirect(from: from, to: to, hops: hops)
       })
-    #expect(refusal.message.contains("http://b/y"))
+    #expect(refusal.message.contains("http://b:81"))
     #expect(!refusal.message.contains("secret"))
   }
 }

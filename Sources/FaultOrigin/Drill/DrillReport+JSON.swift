@@ -4,7 +4,8 @@ extension DrillReport {
       ("seed", .number(Int64(settings.seed))), ("runs", .number(Int64(runs))),
       ("pulls", .number(Int64(pulls))), ("faults", .number(Int64(faults))),
       ("kills", .number(Int64(kills))), ("tamperings", .number(Int64(tamperings))),
-      ("bytes", .number(bytes)), ("milliseconds", .number(Int64(seconds * 1_000))),
+      ("repeated", .number(Int64(repeated))), ("bytes", .number(bytes)),
+      ("milliseconds", .number(Int64(seconds * 1_000))),
       ("longestPullMilliseconds", .number(Int64(longestPull * 1_000))),
       ("peakMemory", .number(peakMemory)), ("violations", .number(Int64(violations))),
       (

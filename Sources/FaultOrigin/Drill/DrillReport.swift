@@ -5,6 +5,7 @@ package struct DrillReport: Sendable {
   package internal(set) var pulls = 0
   package internal(set) var kills = 0
   package internal(set) var tamperings = 0
+  package internal(set) var repeated = 0
   package internal(set) var faults = 0
   package internal(set) var bytes: Int64 = 0
   package internal(set) var seconds = 0.0
@@ -22,6 +23,7 @@ package struct DrillReport: Sendable {
     pulls += run.pulls
     kills += run.kills
     tamperings += run.tamperings
+    repeated += run.repeated
     faults += run.faults
     bytes += run.bytes
     longestPull = max(longestPull, run.longestPull)
@@ -35,6 +37,7 @@ package struct DrillReport: Sendable {
   package var summary: String {
     "drill: \(runs) runs, \(pulls) pulls, \(faults) faults, \(kills) kills, "
       + "\(tamperings) tamperings, \(Int(seconds.rounded())) s, "
+      + (repeated > 0 ? "\(repeated) repeated on a busy machine, " : "")
       + "\(violations) violations (seed \(settings.seed))"
   }
 

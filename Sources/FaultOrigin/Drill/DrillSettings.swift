@@ -45,26 +45,35 @@ package struct DrillSettings: Sendable {
   }
 }
 
-/// What every pull of a drill is told, and what it may take. Seconds and bytes.
-enum DrillLimits {
-  static let giveUpAfter = 4.0
-  static let stallWindow = 2.0
-  static let firstByteTimeout = 2.0
-  /// What a busy machine may add to a run.
-  static let patience = 20.0
+/// How long a pull waits for what, in seconds.
+struct DrillPatience: Sendable, Equatable {
+  var giveUpAfter: Int
+  var stallWindow: Int
+  var firstByteTimeout: Int
 
-  static let arguments = [
-    "--give-up-after", "4", "--stall", "1K/2", "--first-byte-timeout", "2", "--connect-timeout",
-    "2",
-  ]
+  /// So short that a run is quick.
+  static let short = DrillPatience(giveUpAfter: 4, stallWindow: 2, firstByteTimeout: 2)
+  /// For a machine that is too busy for the short one.
+  static let long = DrillPatience(giveUpAfter: 60, stallWindow: 30, firstByteTimeout: 30)
 
-  /// The longest that a pull may take: its patience for the manifest, the transfer itself, and its
-  /// patience for the last block, each with the window in which silence is noticed.
-  static func time(size: Int64, rate: Int64?) -> Double {
-    let transfer = rate.map { Double(size) / Double($0) } ?? 0
-    return 2 * (giveUpAfter + stallWindow + firstByteTimeout) + transfer + patience
+  var arguments: [String] {
+    [
+      "--give-up-after", "\(giveUpAfter)", "--stall", "1K/\(stallWindow)", "--first-byte-timeout",
+      "\(firstByteTimeout)", "--connect-timeout", "\(firstByteTimeout)",
+    ]
   }
 
+  /// The longest that a pull may take: its patience for the manifest, the transfer itself, and its
+  /// patience for the last block, each with the window in which silence is noticed; and what a busy
+  /// machine may add.
+  func limit(size: Int64, rate: Int64?) -> Double {
+    let transfer = rate.map { Double(size) / Double($0) } ?? 0
+    return Double(2 * (giveUpAfter + stallWindow + firstByteTimeout)) + transfer + 60
+  }
+}
+
+/// What every pull of a drill may take. Bytes.
+enum DrillLimits {
   /// Requests of one process.
   static func requests(blocks: Int64) -> Int64 { 200 + 8 * blocks }
 

@@ -16,6 +16,8 @@ package struct RunRecord: Sendable {
   package internal(set) var pulls = 0
   package internal(set) var kills = 0
   package internal(set) var tamperings = 0
+  /// Pulls for which the machine was too busy, and which were given more time.
+  package internal(set) var repeated = 0
   package internal(set) var seconds = 0.0
   package internal(set) var longestPull = 0.0
   package internal(set) var peakMemory: Int64 = 0

@@ -20,12 +20,14 @@ final class Asker: Sendable {
   typealias Answer = Result<SmallResponse, FetchFailure>
 
   /// Asks for everything at once and waits for all answers.
-  func ask(_ requests: [Request], limit: Int = 1 << 20) -> [Answer?] {
+  ///
+  /// - Parameter total: the size of what a range is asked of.
+  func ask(_ requests: [Request], limit: Int = 1 << 20, total: Int64 = 0) -> [Answer?] {
     let answers = Monitor([Int: Answer]())
     for (index, request) in requests.enumerated() {
       _ = transport.start(
         request,
-        SmallReceiver(limit: limit, range: request.range, total: request.range == nil ? 0 : .max) {
+        SmallReceiver(limit: limit, range: request.range, total: total) {
           answer in answers.change { $0[index] = answer }
         })
     }

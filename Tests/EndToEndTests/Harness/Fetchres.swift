@@ -115,6 +115,14 @@ struct Outcome: Sendable, CustomTestStringConvertible {
     var holds: Bool?
     var verified: Int64?
     var total: Int64?
+    var url: String?
+    var bytes: Int64?
+    var refusals: [Refusal]?
+
+    struct Refusal: Decodable, Sendable {
+      var category: String
+      var count: Int
+    }
   }
 
   /// All events; a line that is no JSON is an error.

@@ -62,10 +62,13 @@ struct Nginx: Sendable {
   let url: String
   let tlsURL: String
   let noRangeURL: String
-  /// With TLS and HTTP/2: as it comes, with three requests a connection, with one stream at a time.
+  /// With TLS and HTTP/2: as it comes; with three requests a connection, and with one stream at a
+  /// time. The latter two refuse HTTP/1.1.
   let http2URL: String
   let http2ShortURL: String
   let http2NarrowURL: String
+  /// With ten requests a second, and those beyond answered with that status.
+  let busyURLs: [Int: String]
   let root: String
   let certificates: String
   let log: String
@@ -75,12 +78,15 @@ struct Nginx: Sendable {
     guard let url = variable("URL"), let tlsURL = variable("TLS_URL"),
       let noRangeURL = variable("NORANGE_URL"), let http2URL = variable("HTTP2_URL"),
       let http2ShortURL = variable("HTTP2_SHORT_URL"),
-      let http2NarrowURL = variable("HTTP2_NARROW_URL"), let root = variable("ROOT"),
+      let http2NarrowURL = variable("HTTP2_NARROW_URL"),
+      let busy429URL = variable("BUSY_429_URL"), let busy503URL = variable("BUSY_503_URL"),
+      let root = variable("ROOT"),
       let certificates = variable("CA"), let log = variable("LOG")
     else { return nil }
     return Nginx(
       url: url, tlsURL: tlsURL, noRangeURL: noRangeURL, http2URL: http2URL,
-      http2ShortURL: http2ShortURL, http2NarrowURL: http2NarrowURL, root: root,
+      http2ShortURL: http2ShortURL, http2NarrowURL: http2NarrowURL,
+      busyURLs: [429: busy429URL, 503: busy503URL], root: root,
       certificates: certificates, log: log)
   }()
 
@@ -99,6 +105,7 @@ struct Nginx: Sendable {
     let log: String
 
     func count(of path: String) throws -> Int? {
+      try Nginx.here?.settle()
       // A line is method, status and the target as it was sent.
       let wanted = "/\(name)\(path)"
       return String(decoding: try Disk.read(log), as: UTF8.self).split(separator: "\n").count {
@@ -123,6 +130,10 @@ struct Nginx: Sendable {
       pullArguments: url.hasPrefix("https") ? ["--cacert", certificates] : [], name: name, log: log)
   }
 
+  /// Returns when the log holds everything that was answered before: its one process writes what it
+  /// has answered before it answers somebody else.
+  func settle() throws { _ = try Asker().ask("\(url)/") }
+
   /// Which connection a request for a path came over, and the version of HTTP.
   struct Visit: Hashable {
     let connection: String
@@ -131,6 +142,7 @@ struct Nginx: Sendable {
 
   /// Who asked for the path until now, one entry a request.
   func visits(_ path: String) throws -> [Visit] {
+    try settle()
     let log = try Disk.read(Path.join(Path.parent(log), "connections.log"))
     return String(decoding: log, as: UTF8.self).split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")

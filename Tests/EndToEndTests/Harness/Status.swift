@@ -18,6 +18,16 @@ struct Status: Decodable, Sendable {
   var current: String?
   var complete: [Version]
   var unfinished: [Version]
+  var sources: [Source]
+
+  struct Source: Decodable, Sendable {
+    var url: String
+    var bytes: Int64
+    var refusals: [Outcome.Event.Refusal]
+    var failures: Int
+    var wait: Int
+    var held: Int
+  }
 }
 
 extension Workbench {

@@ -1,0 +1,34 @@
+import System
+
+/// Secrets that were given on the command line, which everybody on the machine can list: blanked there
+/// as soon as they are read. They were visible until then, so a file is better.
+enum HiddenArguments {
+  static func hide(_ words: [String]) {
+    for secret in secrets(in: words) { ThisProcess.hideInArguments(secret) }
+  }
+
+  /// What of the words is a secret, or may be one.
+  static func secrets(in words: [String]) -> [String] {
+    var found: [String] = []
+    for (index, word) in words.enumerated() {
+      let isHeader = index > 0 && words[index - 1] == "--header"
+      if isHeader || word.hasPrefix("--header="), let colon = word.firstIndex(of: ":") {
+        found.append(String(word[word.index(after: colon)...]))
+      } else if let key = word.firstRange(of: "PRIVATE+KEY+") {
+        found.append(String(word[key.upperBound...]))
+      } else if let scheme = word.firstRange(of: "://") {
+        found += secrets(inURL: word[scheme.upperBound...])
+      }
+    }
+    return found.filter { !$0.isEmpty }
+  }
+
+  /// Userinfo, and all from a question or number sign on.
+  private static func secrets(inURL rest: Substring) -> [String] {
+    let place = rest.prefix { $0 != "?" && $0 != "#" }
+    // As when it is shown: a password may hold a question mark, and a query an at sign.
+    if rest[place.endIndex...].contains("@") { return [String(rest)] }
+    let userinfo = place.lastIndex(of: "@").map { String(place[..<$0]) }
+    return [userinfo, String(rest[place.endIndex...].dropFirst())].compactMap { $0 }
+  }
+}
