@@ -105,6 +105,12 @@ let package = Package(
         "Failure",
       ]),
     tests(
+      "CrashTests",
+      [
+        "FetchResKit", "Download", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
+      ]),
+    tests(
       "PublishingTests",
       [
         "Publishing", "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
