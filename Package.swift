@@ -91,7 +91,8 @@ let package = Package(
         "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
-    tests("TransportTests", ["Transport", "System", "Failure"]),
+    tests("TransportTests", ["Transport", "CLibcurl", "System", "Failure"]),
+    tests("FetchResKitTests", ["FetchResKit", "Storage", "Crypto", "System", "Failure"]),
     tests(
       "DownloadTests",
       [
