@@ -97,6 +97,12 @@ let package = Package(
         "System", "Failure",
       ]),
     tests(
+      "ReleaseLogTests",
+      [
+        "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
+        "Failure",
+      ]),
+    tests(
       "PublishingTests",
       [
         "Publishing", "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the memory bound of a pull on the static release build, against a real nginx.
 
-usage: memory.py FETCHRES URL ROOT [TLS_URL CA]   (ROOT is the directory that nginx serves)
+usage: memory.py FETCHRES URL ROOT [CA TLS_URL HTTP2_URL]   (ROOT is what nginx serves; HTTP2_URL
+refuses HTTP/1.1, so that data come over HTTP/2)
 
 For blocks of 4 KiB, 1 MiB and 64 MiB, with the default of --memory and with a small one, the peak
 resident size may be the larger of --memory and two blocks + 8 MiB, plus 24 MiB. Each size is pulled
@@ -34,12 +35,14 @@ def run(arguments, environment, seconds=None):
 def main():
     fetchres, url, root = sys.argv[1:4]
     servers = [("plain", url, [])]
-    if len(sys.argv) > 5:
-        servers.append(("tls", sys.argv[4], ["--cacert", sys.argv[5]]))
+    if len(sys.argv) > 6:
+        servers.append(("tls", sys.argv[5], ["--cacert", sys.argv[4]]))
+        servers.append(("http/2", sys.argv[6], ["--cacert", sys.argv[4]]))
     work = tempfile.mkdtemp(prefix="memory.", dir=root)
     failures = 0
     try:
-        environment = dict(os.environ, XDG_STATE_HOME=f"{work}/state")
+        # The releases of one origin are one history; each size of blocks begins one of its own.
+        environment = dict(os.environ)
         key = subprocess.run(
             [fetchres, "keygen", "example.org/memory", "--out", f"{work}/key"],
             check=True, capture_output=True, text=True).stdout.strip()
@@ -54,6 +57,7 @@ def main():
                  f"{work}/key", "--block-size", str(block), "--link"],
                 check=True, capture_output=True)
             os.remove(f"{work}/key.head")
+            environment["XDG_STATE_HOME"] = f"{work}/state-{block}"
             for name, base, options in servers:
                 for memory in (None, 16 * MIB):
                     for rate in (None, "40M"):

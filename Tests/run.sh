@@ -55,6 +55,8 @@ if [ -f TestVectors/generate.py ]; then
   say "checking the vectors against their generator"
   python3 TestVectors/generate.py --check
 fi
+say "checking that every fault of the catalogue has a test"
+python3 Tests/faults.py --check
 say "building"
 swift build --build-tests </dev/null
 
@@ -139,7 +141,13 @@ http {
   server { listen 127.0.0.1:$3; max_ranges 0; }
   ssl_certificate $scratch/tls/server.pem;
   ssl_certificate_key $scratch/tls/server.key;
-  server { listen 127.0.0.1:$4 ssl http2; }
+  server {
+    listen 127.0.0.1:$4 ssl http2;
+    location /only/ {
+      if (\$server_protocol = HTTP/1.1) { return 505; }
+      rewrite ^/only/(.*)\$ /\$1 break;
+    }
+  }
   server {
     listen 127.0.0.1:$5 ssl http2;
     keepalive_requests 3;
@@ -212,7 +220,7 @@ if [ $# -eq 0 ]; then
   Tests/fuzz.sh 20 || verdict=$?
 fi
 
-# The memory bound is one of the static build, and so is the answer to --version.
+# The memory bound is one of the static build, and so are the answer to --version and the drill.
 if [ $# -eq 0 ]; then
   say "checking the memory bound on the static build"
   static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
@@ -220,6 +228,13 @@ if [ $# -eq 0 ]; then
   fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
   "$fetchres" --version
   python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
-    "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_CA" || verdict=$?
+    "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" || verdict=$?
+
+  # Another seed each time; what it finds says how to repeat it.
+  say "drilling the static build"
+  TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
+    --kill --tamper </dev/null || verdict=$?
+  say "testing the tests with faults of the program itself"
+  Tests/mutants.sh </dev/null || verdict=$?
 fi
 exit "$verdict"

@@ -13,6 +13,7 @@ extension Downloader {
       parked.append((buffer, blocks, span))
     case .span(.ended(let span, let failure)):
       transfers[span] = nil
+      reservations[span] = nil
       scheduler.ended(span, failure, now: now)
       if let failure, failure.category != .interrupted { report(.sourceFailed(failure)) }
     case .tile(let tile, .success(let bytes)):

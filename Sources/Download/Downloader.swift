@@ -22,6 +22,8 @@ package final class Downloader {
   let pool: BufferPool
   let arrived = ArrivedBytes()
   var transfers: [Span.ID: TransferID] = [:]
+  /// How many buffers were set aside for a span that is under way.
+  var reservations: [Span.ID: Int] = [:]
   /// Spans that need more memory at once than was free.
   var waiting: [Span] = []
   /// Buffers whose tiles are not authenticated yet: held, unwritten.
@@ -45,6 +47,9 @@ package final class Downloader {
   var reusedBytes: Int64 = 0
   var committer: Committer
   var nextReport = 0.0
+  /// Looked at once a second: how the list of sources has changed.
+  private let sourceChanges: () -> DownloadSourceChange?
+  private var nextSourceLook = 0.0
 
   /// What other threads tell the driver.
   enum Message: Sendable {
@@ -58,11 +63,14 @@ package final class Downloader {
 
   package init(
     _ resource: PartialResource, transport: any Transport, sources: [DownloadSource],
-    limits: DownloadLimits, reuse: [ReuseFile] = [], report: @escaping (DownloadEvent) -> Void
+    limits: DownloadLimits, reuse: [ReuseFile] = [],
+    sourceChanges: @escaping () -> DownloadSourceChange? = { nil },
+    report: @escaping (DownloadEvent) -> Void
   ) throws(FetchFailure) {
     self.resource = resource
     self.transport = transport
     self.sources = sources
+    self.sourceChanges = sourceChanges
     self.limits = limits
     self.report = report
     layout = resource.manifest.layout
@@ -132,6 +140,7 @@ package final class Downloader {
     while true {
       let now = Clocks.monotonic()
       scheduler.arrived(bytes: arrived.total, now: now)
+      lookForSources(now: now)
       for action in scheduler.next(now: now) { perform(action) }
       if !waiting.isEmpty { startWaiting() }
       try prove(workers)
@@ -156,6 +165,17 @@ package final class Downloader {
     }
   }
 
+  private func lookForSources(now: Double) {
+    guard now >= nextSourceLook else { return }
+    nextSourceLook = now + 1
+    guard let change = sourceChanges() else { return }
+    for source in change.removed { scheduler.remove(source) }
+    for source in change.added {
+      sources.append(source)
+      _ = scheduler.add(source.seed, now: now)
+    }
+  }
+
   // MARK: Doing
 
   func perform(_ action: Scheduler.Action) {
@@ -175,9 +195,13 @@ package final class Downloader {
     if !span.isWhole { tiles.want(span.blocks) }
     var reserved: [PooledBuffer] = []
     if span.usesHTTP2, !span.isWhole {
+      // What libcurl takes in while such a stream is paused comes on top: a third leaves room for it.
       let count = SpanReceiver.buffersNeeded(span, layout: layout, pool: pool)
-      guard let buffers = pool.take(count) else { return waiting.append(span) }
+      let others = reservations.values.reduce(0, +)
+      guard others == 0 || others + count <= pool.capacity / 3, let buffers = pool.take(count)
+      else { return waiting.append(span) }
       reserved = buffers
+      reservations[span.id] = count
     }
     let mailbox = mailbox
     let receiver = SpanReceiver(

@@ -125,6 +125,7 @@ package struct PullSession {
   ) throws(FetchFailure) -> SourceList {
     let sources = SourceList(site, records: state.sources, asksAtOnce: request.asksAtOnce)
     for mirror in request.mirrors { sources.add(try WebURL.mirror(mirror)) }
+    try sources.add(MirrorList(state), of: expected.origin)
     if let kept = try state.log(of: expected.origin).load().newest {
       sources.add(mirrorsOf: kept.manifest)
     }
@@ -236,7 +237,8 @@ package struct PullSession {
     let downloader = try Downloader(
       resource, transport: transport,
       sources: sources.downloadSources(), limits: limits,
-      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
+      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest),
+      sourceChanges: { sources.changes() }
     ) { event in
       switch event {
       case .progress(let progress):

@@ -83,6 +83,7 @@ extension LogJudge {
       // Since when stays known until somebody shows all of it again.
     } else {
       (state.head, state.behindSince) = (found.head, nil)
+      if let tree = found.tree { state.edge = tree.edge }
       state.lastCheck = clock.wall()
     }
     if choice.newest.manifest.release >= state.newest?.manifest.release ?? -1 {

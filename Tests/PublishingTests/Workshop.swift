@@ -71,7 +71,10 @@ struct Workshop {
 
   func put(_ path: String, _ bytes: [UInt8]) throws {
     try fileSystem.makeDirectories(Path.parent(path), permissions: 0o777)
-    try fileSystem.openDirectory(Path.parent(path)).replaceFile(Path.name(path), bytes)
+    // A secret key that others can read is refused.
+    let permissions: UInt32 = path.hasPrefix("/keys/") ? 0o600 : 0o666
+    try fileSystem.openDirectory(Path.parent(path)).replaceFile(
+      Path.name(path), bytes, permissions: permissions)
   }
 
   func remove(_ path: String) throws {
