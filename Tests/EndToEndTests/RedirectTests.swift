@@ -89,8 +89,7 @@ import Testing
     let outcome = try bench.pull("--json", "--give-up-after", "1")
     outcome.expect(4)
     #expect(try ["redirect-refused", "http-status"].contains(outcome.last().category))
-    // Manifest and checkpoint, each asked for a few times, each followed ten times.
-    #expect(try bench.origin().entries.count <= 66)
+    #expect(try bench.origin().entries.count <= 60)
     #expect(!Disk.exists(bench.directory))
   }
 
