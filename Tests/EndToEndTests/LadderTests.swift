@@ -63,7 +63,8 @@ import Testing
   @Test("a source that gave wrong bytes twice is left alone for a day, unless it is alone")
   func held() throws {
     let bench = try Workbench()
-    let release = try bench.site.publish(randomBytes(100 * Site.blockSize))
+    // So large that it cannot all be under way before the first lie is known.
+    let release = try bench.site.publish(randomBytes(800 * Site.blockSize))
     let liar = try bench.origin()
     liar.bendData(of: release) { _, response in response.bytes = response.bytes.map { $0 ^ 1 } }
     let alone = try bench.pull("--json")
@@ -79,9 +80,10 @@ import Testing
       }
       if isFirst { response = OriginResponse(503, []) }
     }
-    try bench.pull("--mirror", honest.base).expect(0)
+    let pulled = try bench.pull("--mirror", honest.base, "--json")
+    pulled.expect(0)
     try bench.expectComplete(release)
-    #expect(try record(bench, ".hold")?.count == 25)
+    #expect(try record(bench, ".hold")?.count == 25, "\(pulled.testDescription)")
     let sources = try bench.status().sources
     #expect(sources.map(\.url) == [liar.base, honest.base])
     #expect(sources[0].bytes == 0 && sources[0].held > 86_000)
