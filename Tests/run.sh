@@ -19,7 +19,8 @@ give_up() {
 command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
-packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl)
+packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl tinyproxy-bin microsocks
+  strace)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
@@ -54,6 +55,8 @@ if [ -f TestVectors/generate.py ]; then
   say "checking the vectors against their generator"
   python3 TestVectors/generate.py --check
 fi
+say "checking that every fault of the catalogue has a test"
+python3 Tests/faults.py --check
 say "building"
 swift build --build-tests </dev/null
 
@@ -217,7 +220,7 @@ if [ $# -eq 0 ]; then
   Tests/fuzz.sh 20 || verdict=$?
 fi
 
-# The memory bound is one of the static build, and so is the answer to --version.
+# The memory bound is one of the static build, and so are the answer to --version and the drill.
 if [ $# -eq 0 ]; then
   say "checking the memory bound on the static build"
   static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
@@ -226,5 +229,12 @@ if [ $# -eq 0 ]; then
   "$fetchres" --version
   python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
     "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" || verdict=$?
+
+  # Another seed each time; what it finds says how to repeat it.
+  say "drilling the static build"
+  TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
+    --kill --tamper </dev/null || verdict=$?
+  say "testing the tests with faults of the program itself"
+  Tests/mutants.sh </dev/null || verdict=$?
 fi
 exit "$verdict"

@@ -9,9 +9,19 @@ package struct DownloadSource: Sendable {
   package init(_ base: WebURL, _ seed: SourceSeed) { (self.base, self.seed) = (base, seed) }
 }
 
+/// How the list of sources changes while a download runs.
+package struct DownloadSourceChange: Sendable {
+  /// Come at the end of the list.
+  package var added: [DownloadSource] = []
+  /// Places in the list.
+  package var removed: [SourceID] = []
+
+  package init() {}
+}
+
 /// What a run may use.
 package struct DownloadLimits: Sendable {
-  package var connections = 8
+  package var connections = 16
   /// Bytes for buffers and tiles.
   package var memory: Int64 = 64 << 20
   package var retry = RetryPolicy()

@@ -47,6 +47,9 @@ package final class Downloader {
   var reusedBytes: Int64 = 0
   var committer: Committer
   var nextReport = 0.0
+  /// Looked at once a second: how the list of sources has changed.
+  private let sourceChanges: () -> DownloadSourceChange?
+  private var nextSourceLook = 0.0
 
   /// What other threads tell the driver.
   enum Message: Sendable {
@@ -60,11 +63,14 @@ package final class Downloader {
 
   package init(
     _ resource: PartialResource, transport: any Transport, sources: [DownloadSource],
-    limits: DownloadLimits, reuse: [ReuseFile] = [], report: @escaping (DownloadEvent) -> Void
+    limits: DownloadLimits, reuse: [ReuseFile] = [],
+    sourceChanges: @escaping () -> DownloadSourceChange? = { nil },
+    report: @escaping (DownloadEvent) -> Void
   ) throws(FetchFailure) {
     self.resource = resource
     self.transport = transport
     self.sources = sources
+    self.sourceChanges = sourceChanges
     self.limits = limits
     self.report = report
     layout = resource.manifest.layout
@@ -134,6 +140,7 @@ package final class Downloader {
     while true {
       let now = Clocks.monotonic()
       scheduler.arrived(bytes: arrived.total, now: now)
+      lookForSources(now: now)
       for action in scheduler.next(now: now) { perform(action) }
       if !waiting.isEmpty { startWaiting() }
       try prove(workers)
@@ -155,6 +162,17 @@ package final class Downloader {
         return messages.isEmpty ? nil : messages
       }
       for message in messages ?? [] { try handle(message) }
+    }
+  }
+
+  private func lookForSources(now: Double) {
+    guard now >= nextSourceLook else { return }
+    nextSourceLook = now + 1
+    guard let change = sourceChanges() else { return }
+    for source in change.removed { scheduler.remove(source) }
+    for source in change.added {
+      sources.append(source)
+      _ = scheduler.add(source.seed, now: now)
     }
   }
 

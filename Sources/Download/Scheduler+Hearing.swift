@@ -13,6 +13,7 @@ extension Scheduler {
   /// Whole blocks of a span were handed over for verification.
   package mutating func received(_ blocks: Range<Int64>, span: Span.ID, now: Double) {
     guard var state = active[span] else { return }
+    started[span]?.unjudged += Int64(blocks.count)
     state.received = max(state.received, blocks.upperBound)
     active[span] = state
     // The first of a source is wanted early; the rest is measured when the span has ended.
@@ -29,6 +30,7 @@ extension Scheduler {
   /// Blocks were verified and written; `span` is nil for those that were on disk.
   package mutating func verified(_ blocks: Range<Int64>, span: Span.ID?, now: Double) {
     hasChanged = true
+    defer { if let span { judged(Int64(blocks.count), of: span) } }
     let isNews = !isVerified(blocks)
     done.insert(blocks)
     missing.remove(blocks)
@@ -75,6 +77,7 @@ extension Scheduler {
     _ block: Int64, span: Span.ID, _ failure: FetchFailure, now: Double
   ) {
     hasChanged = true
+    defer { judged(1, of: span) }
     if !done.contains(block) { giveBack(block..<block + 1) }
     guard let start = started[span] else { return }
     sources[start.source].note(failure)
@@ -92,6 +95,7 @@ extension Scheduler {
   package mutating func ended(_ span: Span.ID, _ failure: FetchFailure?, now: Double) {
     guard let state = active.removeValue(forKey: span) else { return }
     hasChanged = true
+    defer { judged(0, of: span) }
     let source = state.span.source
     measure(state, now: now)
     giveBack(state.rest)
@@ -109,6 +113,12 @@ extension Scheduler {
     default:
       blame(first, span, failure, now: now)
     }
+  }
+
+  /// Forgets a span of which nothing more will be heard.
+  private mutating func judged(_ blocks: Int64, of span: Span.ID) {
+    started[span]?.unjudged -= blocks
+    if active[span] == nil, let left = started[span]?.unjudged, left <= 0 { started[span] = nil }
   }
 
   /// What nobody else works on, and is not there, is missing again.

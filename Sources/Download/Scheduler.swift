@@ -30,7 +30,7 @@ package struct Scheduler: Sendable {
   var missing: BlockSet
   var done: BlockSet
   var active: [Span.ID: ActiveSpan] = [:]
-  /// Of every span that was started: whose it was, and what is still to be heard of it.
+  /// Of every span that is under way, or whose blocks are not all judged: whose it was.
   var started: [Span.ID: StartedSpan] = [:]
   var nextID = 0
   /// How often a block that failed did so, at which source.
@@ -72,6 +72,8 @@ package struct Scheduler: Sendable {
     /// The lies of the source that were known when it began.
     var lies: Int
     var hasStruck = false
+    /// Blocks that were handed over and not judged yet.
+    var unjudged: Int64 = 0
   }
 
   struct StartedTile {
@@ -138,6 +140,9 @@ package struct Scheduler: Sendable {
   package func rate(now: Double) -> Double? { meter.rate(now: now) }
 
   package var activeSpans: Int { active.count }
+
+  /// How many spans have something still to be heard of.
+  package var unsettledSpans: Int { started.count }
 
   package var activeSpanIDs: [Span.ID] { active.keys.sorted() }
 

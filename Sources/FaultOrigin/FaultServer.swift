@@ -21,6 +21,11 @@ package final class FaultServer: Sendable {
   package init(
     site: String, _ settings: Settings, report: @escaping @Sendable (OriginEvent) -> Void
   ) throws(FetchFailure) {
+    if let rule = settings.plan.rules.first(where: \.lacksDirectory) {
+      throw FetchFailure(
+        .usage, "the rule '\(rule.text)' needs from=DIRECTORY",
+        hint: "name a directory with the files that are served instead")
+    }
     let isPlain = settings.plan == FaultPlan() && !settings.isWatched
     var servers: [OriginServer] = []
     let made = Monitor<[FaultDirector]>([])

@@ -94,18 +94,14 @@ package struct IdentityStore: Sendable {
     return was
   }
 
-  /// What tells one stored record from the next, without reading it.
-  struct Stamp: Sendable, Equatable {
-    var inode: UInt64
-    var modified: FileStatus.Time
-  }
+  typealias Stamp = FileStamp
 
   /// Nil if there is no such record.
   func stamp(_ name: String) -> Stamp? {
     guard let directory = try? fileSystem.openDirectory(path),
       let status = try? directory.status(name + Self.suffix)
     else { return nil }
-    return Stamp(inode: status.inode, modified: status.modified)
+    return FileStamp(status)
   }
 
   /// Nil if nothing was ever stored.

@@ -37,7 +37,7 @@ extension Integrity {
     }
     let store = state.log(of: origin)
     let log = try store.load()
-    let transport = makeTransport(certificateFile: certificateFile)
+    let transport = try makeTransport(certificateFile: certificateFile)
     defer { transport.stop() }
     let sources = sources(of: origin, transport)
     guard !sources.isEmpty else {
@@ -86,7 +86,9 @@ extension Integrity {
     var failure: FetchFailure?
     for source in sources {
       do throws(FetchFailure) {
-        guard try LogProof(of: head, by: source, leaves: [release]).holds(version.note, at: release)
+        guard
+          try LogProof(of: log, head, by: source, leaves: [release]).holds(
+            version.note, at: release)
         else {
           let alert = Alert(
             .notLogged, release: release, instance: SHA256.digest(version.note).description,

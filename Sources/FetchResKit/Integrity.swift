@@ -93,11 +93,13 @@ package struct Integrity {
     let trusted = try keys + trust.load().keys(of: origin) + [ours.key]
     let theirs = try KeyRing(trusted: trusted.filter { $0.origin == origin }, log).head(bytes)
     let comparison: Comparison
-    do throws(FetchFailure) {
-      comparison = try compare(theirs, ours, log)
-    } catch {
-      guard error.category == .fork else { throw error }
-      throw try fork(error, theirs, ours, log, store)
+    switch try compare(theirs, ours, log) {
+    case .found(let found): comparison = found
+    case .fork(let evidence):
+      let path = try store.keep(evidence: evidence.text, kind: "fork")
+      let alert = Alert(fork: evidence, path: path, time: clock.wall())
+      _ = try store.update { $0.alerts.file(alert) }
+      throw FetchFailure(.fork, alert.message, hint: alert.kind.advice)
     }
     let moment = { [clock] (run: Int64) in
       let boot = clock.boot()
@@ -107,6 +109,7 @@ package struct Integrity {
       state.count(
         theirs, from: peer, matches: comparison == .match || comparison == .behind(isProven: true))
       let isProven = comparison == .match || comparison == .behind(isProven: true)
+      state.count(theirs, from: peer, matches: isProven)
       state.remember(
         SeenHead(
           theirs, isProven ? .proven : .pending, peer: peer, firstSeen: moment(state.runs)))
@@ -127,69 +130,45 @@ package struct Integrity {
     return origin
   }
 
-  private func compare(
-    _ theirs: LogHead, _ ours: LogHead, _ log: LogState
-  ) throws(FetchFailure) -> Comparison {
-    if theirs.isSame(as: ours) { return .match }
-    let rivals = log.seen.map(\.head) + [ours]
-    if theirs.size > 0, rivals.contains(where: { $0.size == theirs.size && $0.root != theirs.root })
-    {
-      throw FetchFailure(.fork, "the same size with another root")
-    }
-    if theirs.size > ours.size { return .ahead }
-    if theirs.size == 0
-      || log.seen.contains(where: { $0.standing == .proven && $0.head.isSame(as: theirs) })
-    {
-      return .behind(isProven: true)
-    }
-    let transport = makeTransport()
-    defer { transport.stop() }
-    for source in sources(of: log.origin, transport) {
-      let proof: LogProof
-      do throws(FetchFailure) {
-        proof = try LogProof(of: ours, by: source, leaves: [theirs.size - 1, ours.size - 1])
-      } catch {
-        if error.category == .interrupted { throw error }
-        continue
-      }
-      guard proof.evidence(against: theirs) == nil else {
-        throw FetchFailure(.fork, "no prefix")
-      }
-      return .behind(isProven: true)
-    }
-    return .behind(isProven: false)
+  private enum Finding {
+    case found(Comparison)
+    case fork(Evidence)
   }
 
-  /// Files the fork and gives its failure.
-  private func fork(
-    _ failure: FetchFailure, _ theirs: LogHead, _ ours: LogHead, _ log: LogState, _ store: LogStore
-  ) throws(FetchFailure) -> FetchFailure {
-    var evidence: Evidence?
-    if let rival = (log.seen.map(\.head) + [ours]).first(where: {
+  private func compare(
+    _ theirs: LogHead, _ ours: LogHead, _ log: LogState
+  ) throws(FetchFailure) -> Finding {
+    if theirs.isSame(as: ours) { return .found(.match) }
+    let rival = (log.seen.map(\.head) + [ours]).first {
       $0.size == theirs.size && $0.root != theirs.root
-    }) {
-      evidence = try Evidence(smaller: rival, larger: theirs, hashes: [])
-    } else {
-      let transport = makeTransport()
-      defer { transport.stop() }
-      for source in sources(of: log.origin, transport) where evidence == nil {
-        evidence = (try? LogProof(of: ours, by: source, leaves: [theirs.size - 1, ours.size - 1]))?
-          .evidence(against: theirs)
+    }
+    if let rival { return .fork(try Evidence(smaller: rival, larger: theirs, hashes: [])) }
+    if theirs.size > ours.size { return .found(.ahead) }
+    let isKnown = log.seen.contains { $0.standing == .proven && $0.head.isSame(as: theirs) }
+    if theirs.size == 0 || isKnown { return .found(.behind(isProven: true)) }
+    let transport = try makeTransport()
+    defer { transport.stop() }
+    // What is kept proves it in most cases; else whoever serves the log.
+    let askable: [LogSource?] = [nil] + sources(of: log.origin, transport).map { $0 }
+    for source in askable {
+      do throws(FetchFailure) {
+        let proof = try LogProof(
+          of: log, ours, by: source, leaves: [theirs.size - 1, ours.size - 1])
+        return proof.evidence(against: theirs).map { .fork($0) } ?? .found(.behind(isProven: true))
+      } catch {
+        if error.category == .interrupted { throw error }
       }
     }
-    guard let evidence else { return failure }
-    let path = try store.keep(evidence: evidence.text, kind: "fork")
-    let alert = Alert(fork: evidence, path: path, time: clock.wall())
-    _ = try store.update { $0.alerts.file(alert) }
-    return FetchFailure(.fork, alert.message, hint: alert.kind.advice)
+    return .found(.behind(isProven: false))
   }
 
   // MARK: Sources
 
-  func makeTransport(certificateFile: String? = nil) -> any Transport {
+  func makeTransport(certificateFile: String? = nil) throws(FetchFailure) -> any Transport {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
+    policy.proxy = try .ofEnvironment()
     return CurlTransport(policy: policy)
   }
 
@@ -202,7 +181,7 @@ package struct Integrity {
   package func fetch(
     _ url: String, certificateFile: String?
   ) throws(FetchFailure) -> [UInt8] {
-    let transport = makeTransport(certificateFile: certificateFile)
+    let transport = try makeTransport(certificateFile: certificateFile)
     defer { transport.stop() }
     return try transport.fetch(
       Request(try WebURL(url)), limit: Checkpoint.maximumByteCount, interruption

@@ -48,7 +48,7 @@ package struct PullSession {
     let identities = IdentityStore(state, fileSystem)
     let identity = request.offline ? nil : try openIdentity(site, identities)
     let transport =
-      request.offline ? nil : makeTransport(policy(site, pins: pins), identity, identities)
+      request.offline ? nil : makeTransport(try policy(site, pins: pins), identity, identities)
     defer { transport?.stop() }
     var origin = named
     if origin == nil { origin = try recordedOrigin(site, state) }
@@ -84,9 +84,13 @@ package struct PullSession {
     return state.site(of: site.base)?.origin
   }
 
-  private func policy(_ site: SiteURL, pins: [String]) -> RequestPolicy {
+  private func policy(_ site: SiteURL, pins: [String]) throws(FetchFailure) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
+    let decision = try ProxyDecision(request.proxy, for: site.base)
+    policy.proxy = decision.choice
+    report(.route(decision.reason))
+    if let warning = decision.warning { report(.note(warning, hint: nil)) }
     policy.headers = request.headers
     policy.credentialsOrigin = site.base
     policy.certificateFile = request.certificateFile
@@ -121,6 +125,7 @@ package struct PullSession {
   ) throws(FetchFailure) -> SourceList {
     let sources = SourceList(site, records: state.sources, asksAtOnce: request.asksAtOnce)
     for mirror in request.mirrors { sources.add(try WebURL.mirror(mirror)) }
+    try sources.add(MirrorList(state), of: expected.origin)
     if let kept = try state.log(of: expected.origin).load().newest {
       sources.add(mirrorsOf: kept.manifest)
     }
@@ -232,7 +237,8 @@ package struct PullSession {
     let downloader = try Downloader(
       resource, transport: transport,
       sources: sources.downloadSources(), limits: limits,
-      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest)
+      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest),
+      sourceChanges: { sources.changes() }
     ) { event in
       switch event {
       case .progress(let progress):

@@ -2,6 +2,7 @@ import Crypto
 import Download
 import Failure
 import Manifest
+import SignedNote
 import Storage
 import System
 import Transport
@@ -10,8 +11,26 @@ import Transport
 /// what this one learns. Used from several threads.
 final class SourceList: Sendable {
   private struct State {
-    var bases: [WebURL]
-    var health: [SourceHealth]
+    var entries: [Entry] = []
+    var byHand: (list: MirrorList, origin: Origin, stamp: FileStamp?)?
+
+    /// False if it is there.
+    mutating func add(_ base: WebURL, _ seed: SourceSeed, isByHand: Bool) -> Bool {
+      guard !entries.contains(where: { $0.base == base && !$0.isRemoved }) else { return false }
+      entries.append(
+        Entry(
+          base: base, health: SourceHealth(seed, limit: 1, now: Clocks.monotonic()),
+          isByHand: isByHand))
+      return true
+    }
+  }
+
+  private struct Entry {
+    let base: WebURL
+    var health: SourceHealth
+    /// Whether it is here only because the user's list has it.
+    let isByHand: Bool
+    var isRemoved = false
   }
 
   private let state: Monitor<State>
@@ -28,27 +47,58 @@ final class SourceList: Sendable {
     self.records = records
     self.asksAtOnce = asksAtOnce
     manifestURL = site.manifestURL
-    state = Monitor(State(bases: [], health: []))
+    state = Monitor(State())
     add(site.base)
   }
 
   /// Adds a source, unless it is there. Query, userinfo and header lines of the base do not go to it.
   func add(_ base: WebURL) {
     let seed = seed(of: base)
-    state.change { state in
-      guard !state.bases.contains(base) else { return }
-      state.bases.append(base)
-      state.health.append(SourceHealth(seed, limit: 1, now: Clocks.monotonic()))
-    }
+    state.look { state in _ = state.add(base, seed, isByHand: false) }
   }
 
   /// Adds the mirrors that a verified manifest names. Those in a private network count only if the
   /// base is in one as well.
   func add(mirrorsOf manifest: Manifest) {
-    let base = state.look { $0.bases[0] }
+    let base = state.look { $0.entries[0].base }
     for text in manifest.mirrors {
       guard let mirror = try? WebURL(text), base.isPrivate || !mirror.isPrivate else { continue }
       add(mirror)
+    }
+  }
+
+  // MARK: Mirrors by hand
+
+  /// Adds the mirrors that the user keeps for the origin.
+  func add(_ mirrors: MirrorList, of origin: Origin) throws(FetchFailure) {
+    let stamp = mirrors.stamp(of: origin)
+    let bases = try mirrors.bases(of: origin)
+    state.look { state in
+      state.byHand = (mirrors, origin, stamp)
+      for base in bases { _ = state.add(base, seed(of: base), isByHand: true) }
+    }
+  }
+
+  /// How the user's list has changed since it was looked at last; nil if it has not. What is added here
+  /// is added at the end there, so that both count alike.
+  func changes() -> DownloadSourceChange? {
+    state.look { state in
+      guard let list = state.byHand?.list, let origin = state.byHand?.origin else { return nil }
+      let stamp = list.stamp(of: origin)
+      guard stamp != state.byHand?.stamp, let bases = try? list.bases(of: origin) else {
+        return nil
+      }
+      state.byHand?.stamp = stamp
+      var change = DownloadSourceChange()
+      for (index, entry) in state.entries.enumerated()
+      where entry.isByHand && !entry.isRemoved && !bases.contains(entry.base) {
+        state.entries[index].isRemoved = true
+        change.removed.append(index)
+      }
+      for base in bases where state.add(base, seed(of: base), isByHand: true) {
+        change.added.append(DownloadSource(base, seed(of: base)))
+      }
+      return change
     }
   }
 
@@ -58,7 +108,7 @@ final class SourceList: Sendable {
   func downloadSources() -> [DownloadSource] {
     let now = Clocks.monotonic()
     return state.look { state in
-      zip(state.bases, state.health).map { DownloadSource($0, $1.seed(now: now)) }
+      state.entries.map { DownloadSource($0.base, $0.health.seed(now: now)) }
     }
   }
 
@@ -68,7 +118,7 @@ final class SourceList: Sendable {
   func refusal(_ source: Int) -> FetchFailure? {
     let now = Clocks.monotonic()
     return state.look { state in
-      let health = state.health[source]
+      let health = state.entries[source].health
       guard !health.mayBeAsked(now: now) else { return nil }
       let wait = Int((health.notBefore - now).rounded(.up))
       return health.lastFailure
@@ -84,31 +134,32 @@ final class SourceList: Sendable {
   /// - Parameter epoch: that of the source when it was asked.
   func count(_ failure: FetchFailure, _ source: Int, epoch: Int) {
     let record = state.look { state -> SourceRecord? in
-      state.health[source].note(failure)
+      state.entries[source].health.note(failure)
       guard failure.exitCode == 3, !failure.exchange.wasUnprocessed else { return nil }
-      let isOffline = failure.exchange.isLocal && state.health.allSatisfy(\.isOutOfReach)
-      return state.health[source].climb(
+      let isOffline =
+        failure.exchange.isLocal && state.entries.allSatisfy { $0.health.isOutOfReach }
+      return state.entries[source].health.climb(
         failure, askedIn: epoch, isOffline: isOffline, now: Clocks.monotonic(),
         jitter: { RetryPolicy.jittered($0, random: .random(in: 0..<1)) })
     }
     if let record { keep(record, of: source) }
   }
 
-  func epoch(of source: Int) -> Int { state.look { $0.health[source].epoch } }
+  func epoch(of source: Int) -> Int { state.look { $0.entries[source].health.epoch } }
 
-  var bases: [WebURL] { state.look { $0.bases } }
+  var bases: [WebURL] { state.look { $0.entries.map(\.base) } }
 
   /// Where a small file is at a source: a path as ``SitePaths`` has it, percent-encoded here.
   func url(_ path: String, at source: Int) -> WebURL {
     if source == 0, path == SitePaths.manifest { return manifestURL }
-    return state.look { $0.bases[source] }.appending(SitePaths.urlPath(path))
+    return state.look { $0.entries[source].base }.appending(SitePaths.urlPath(path))
   }
 
   /// Seconds until one of those may be asked again.
   func wait(for sources: [Int]) -> Double {
     let now = Clocks.monotonic()
     return state.look { state in
-      max(0, (sources.map { state.health[$0].notBefore }.min() ?? now) - now)
+      max(0, (sources.map { state.entries[$0].health.notBefore }.min() ?? now) - now)
     }
   }
 
@@ -117,7 +168,7 @@ final class SourceList: Sendable {
   /// Keeps for later runs what a source did. A state that cannot be written costs a wait, never a
   /// download.
   func keep(_ record: SourceRecord, of source: Int) {
-    let name = Self.recordName(state.look { $0.bases[source] })
+    let name = Self.recordName(state.look { $0.entries[source].base })
     let now = Clocks.sinceBoot()
     switch record {
     case .failed(let failures, let asked):

@@ -93,7 +93,7 @@ public struct TileAddress: Sendable, Hashable {
 /// The hashes of a tile whose length is right and whose content nothing has proven yet.
 public struct SuspectTile: Sendable {
   public let address: TileAddress
-  let bytes: [UInt8]
+  public let bytes: [UInt8]
 
   /// Refuses bytes that are not exactly `address.width` hashes (`tile-invalid`).
   public init(_ address: TileAddress, _ bytes: [UInt8]) throws(FetchFailure) {

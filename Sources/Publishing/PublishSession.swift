@@ -71,8 +71,12 @@ struct PublishSession {
     _ report: (String) -> Void
   ) throws(FetchFailure) -> String? {
     guard let pending = try SiteTransaction.pending(lock) else { return nil }
-    report("a publish that was interrupted is completed first")
-    try pending.complete(site, lock, fileSystem, wasInterrupted: true)
+    if pending.heldCheckpoint == nil {
+      report("a publish that was interrupted is completed first")
+    }
+    guard try pending.complete(site, lock, fileSystem, wasInterrupted: true) else {
+      throw SiteTransaction.held(site.path)
+    }
     return try newestManifest(site, nil)?.version
   }
 
@@ -175,9 +179,11 @@ struct PublishSession {
 
   /// Signs the manifest, and says what its release changes. Nothing that is served has changed then.
   ///
-  /// - Parameter appears: whether its release directory is new, and built under its temporary name.
+  /// - Parameters:
+  ///   - appears: whether its release directory is new, and built under its temporary name.
+  ///   - holds: whether the checkpoint waits for cosignatures.
   func transaction(
-    _ manifest: Manifest, appears: Bool
+    _ manifest: Manifest, appears: Bool, holds: Bool = false
   ) throws(FetchFailure) -> SiteTransaction {
     let note = SignedNote.sign(text: manifest.text, keys: keys.map(\.key))
     guard note.count <= Manifest.maximumByteCount else {
@@ -204,6 +210,7 @@ struct PublishSession {
     for file in files where try site.read(file.path, limit: SiteDirectory.fileLimit) != file.bytes {
       steps.append(.immutable(path: file.path, bytes: file.bytes))
     }
+    if holds { steps.append(.hold) }
     steps.append(.mutable(path: SitePaths.checkpoint, bytes: signed))
     if !appears {
       steps.append(.mutable(path: SitePaths.releaseManifest(manifest.version), bytes: note))

@@ -16,6 +16,7 @@ extension Publisher {
     package var nextKey: NoteKey?
     package var forcesUnannouncedKey = false
     package var clockWasWrong = false
+    package var holdsCheckpoint = false
 
     package init(site: String, keyFiles: [String]) {
       (self.site, self.keyFiles) = (site, keyFiles)
@@ -48,8 +49,11 @@ extension Publisher {
       PublishSession.Terms(
         nextKey: request.nextKey, expires: request.expires,
         forcesUnannouncedKey: request.forcesUnannouncedKey, clockWasWrong: request.clockWasWrong))
-    try session.perform(try session.transaction(manifest, appears: false))
-    return PublishResult(manifest: manifest, wasThere: false)
+    let transaction = try session.transaction(
+      manifest, appears: false, holds: request.holdsCheckpoint)
+    try session.perform(transaction)
+    return PublishResult(
+      manifest: manifest, wasThere: false, heldCheckpoint: transaction.heldCheckpoint)
   }
 
   /// Removes data and block tiles of an old version. Its manifest stays, so that the version can

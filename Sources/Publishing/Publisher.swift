@@ -23,6 +23,8 @@ package struct PublishRequest: Sendable {
   package var name: String?
   package var forcesUnannouncedKey = false
   package var clockWasWrong = false
+  /// Whether the checkpoint waits for cosignatures before it is served.
+  package var holdsCheckpoint = false
 
   package init(file: String, site: String, version: String, keyFiles: [String]) {
     (self.file, self.site, self.version, self.keyFiles) = (file, site, version, keyFiles)
@@ -33,6 +35,8 @@ package struct PublishResult: Sendable {
   package var manifest: Manifest
   /// Whether there was nothing to do.
   package var wasThere: Bool
+  /// The signed checkpoint that waits for cosignatures.
+  package var heldCheckpoint: [UInt8]?
 }
 
 /// Publishes releases to a site on disk, so that at no moment clients see anything but the old or the
@@ -91,13 +95,15 @@ package struct Publisher {
       manifest.root = try builder.build(
         input.file, layout: manifest.layout,
         entry: request.links ? .link(input.parent, input.entryName) : .copy)
-      transaction = try session.transaction(manifest, appears: true)
+      transaction = try session.transaction(
+        manifest, appears: true, holds: request.holdsCheckpoint)
     } catch {
       builder.discard()
       throw error
     }
     try session.perform(transaction)
-    return PublishResult(manifest: manifest, wasThere: false)
+    return PublishResult(
+      manifest: manifest, wasThere: false, heldCheckpoint: transaction.heldCheckpoint)
   }
 
   static func check(_ mirrors: [String]) throws(FetchFailure) {

@@ -10,7 +10,8 @@ import System
 /// `.publish/transaction` is text: `fetchres transaction v1`, then one line a step, in order:
 /// `head <n> <sha256> <path>` (the key's own record), `release <version>` (one rename of
 /// `releases/.new-<version>`), `immutable <n> <sha256> <path>`, `mutable <n> <sha256> <path>`; the
-/// bytes of step n are in `.publish/new/<n>`.
+/// bytes of step n are in `.publish/new/<n>`. `hold` stops it until `.publish/released` holds the
+/// checkpoint with the cosignatures that were waited for.
 struct SiteTransaction: Sendable, Equatable {
   enum Step: Sendable, Equatable {
     /// The last checkpoint that a key signed, kept beside the key.
@@ -18,6 +19,8 @@ struct SiteTransaction: Sendable, Equatable {
     case release(version: String)
     case immutable(path: String, bytes: [UInt8])
     case mutable(path: String, bytes: [UInt8])
+    /// What follows waits for cosignatures of the checkpoint.
+    case hold
   }
 
   var steps: [Step]
@@ -26,6 +29,7 @@ struct SiteTransaction: Sendable, Equatable {
   private static let planName = "transaction"
   private static let stageName = "new"
   private static let planLimit = 1 << 26
+  static let releasedName = "released"
 
   /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
   /// and is there with other bytes.
@@ -39,6 +43,7 @@ struct SiteTransaction: Sendable, Equatable {
   func stage(_ lock: SiteLock) throws(FetchFailure) {
     do throws(SystemError) {
       try lock.own.removeTree(Self.stageName)
+      try lock.own.removeIfPresent(Self.releasedName)
       let stage = try lock.own.openOrMakeDirectory(Self.stageName, permissions: 0o700)
       var lines = [Self.firstLine]
       for (number, step) in steps.enumerated() {
@@ -51,6 +56,8 @@ struct SiteTransaction: Sendable, Equatable {
           lines.append(try Self.stage("immutable", number, path, bytes, stage))
         case .mutable(let path, let bytes):
           lines.append(try Self.stage("mutable", number, path, bytes, stage))
+        case .hold:
+          lines.append("hold")
         }
       }
       try stage.sync()
@@ -99,6 +106,10 @@ struct SiteTransaction: Sendable, Equatable {
         steps.append(.release(version: String(parts[1])))
         continue
       }
+      if line == "hold" {
+        steps.append(.hold)
+        continue
+      }
       guard parts.count == 4, let number = Decimal.decode(parts[1]) else { throw malformed }
       let bytes = try doing("cannot read step \(number) of the unfinished publish") {
         () throws(SystemError) in
@@ -120,18 +131,25 @@ struct SiteTransaction: Sendable, Equatable {
   ///
   /// - Parameter wasInterrupted: whether another run began it, so that its changes have to be named
   ///   together with those of whatever this run does next.
+  /// - Returns: false if it stopped at a checkpoint that is held.
+  @discardableResult
   func complete(
     _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem,
     wasInterrupted: Bool = false
-  ) throws(FetchFailure) {
-    for step in steps {
-      switch step {
-      case .head(let path, let bytes): try KeyHead(path: path).write(bytes, fileSystem)
-      case .release(let version): try appear(version, site)
-      case .immutable(let path, let bytes): try put(path, bytes, site)
-      case .mutable(let path, let bytes): try replace(path, bytes, site)
+  ) throws(FetchFailure) -> Bool {
+    if let hold = steps.firstIndex(of: .hold) {
+      guard let whole = try released(lock) else {
+        let part = SiteTransaction(steps: Array(steps[..<hold]))
+        for step in part.steps { try perform(step, site, fileSystem) }
+        let order = try UploadOrder(part, site)
+        try doing("cannot record what was published") { () throws(SystemError) in
+          try lock.own.replaceFile(UploadOrder.recordName, order.record, permissions: 0o600)
+        }
+        return false
       }
+      return try whole.complete(site, lock, fileSystem, wasInterrupted: wasInterrupted)
     }
+    for step in steps { try perform(step, site, fileSystem) }
     var order = try UploadOrder(self, site)
     if let earlier = try UploadOrder(site, UploadOrder.earlierName) { order.add(earlier) }
     try doing("cannot record what was published") { () throws(SystemError) in
@@ -142,6 +160,19 @@ struct SiteTransaction: Sendable, Equatable {
     }
     try Self.forget(lock)
     if !wasInterrupted { try UploadOrder.forgetEarlier(lock) }
+    return true
+  }
+
+  private func perform(
+    _ step: Step, _ site: SiteDirectory, _ fileSystem: any FileSystem
+  ) throws(FetchFailure) {
+    switch step {
+    case .head(let path, let bytes): try KeyHead(path: path).write(bytes, fileSystem)
+    case .release(let version): try appear(version, site)
+    case .immutable(let path, let bytes): try put(path, bytes, site)
+    case .mutable(let path, let bytes): try replace(path, bytes, site)
+    case .hold: break
+    }
   }
 
   /// Removes the record: the transaction is over.
@@ -150,6 +181,7 @@ struct SiteTransaction: Sendable, Equatable {
       try lock.own.remove(planName)
       try lock.own.sync()
       try lock.own.removeTree(stageName)
+      try lock.own.removeIfPresent(releasedName)
     }
   }
 
@@ -165,6 +197,7 @@ struct SiteTransaction: Sendable, Equatable {
         case .immutable(let path, _): try site.has(path)
         case .mutable(let path, let bytes):
           try site.read(path, limit: SiteDirectory.fileLimit) == bytes
+        case .hold: false
         }
       if isDone { return true }
     }

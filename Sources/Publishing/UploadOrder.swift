@@ -60,7 +60,7 @@ package struct UploadOrder: Sendable, Equatable {
   init(_ transaction: SiteTransaction, _ site: SiteDirectory) throws(FetchFailure) {
     for step in transaction.steps {
       switch step {
-      case .head: break
+      case .head, .hold: break
       case .release(let version):
         files[.releases, default: []] += try Self.walk(SitePaths.release(version), site)
       case .immutable(let path, _): files[.tile, default: []].append(path)

@@ -75,7 +75,11 @@ extension LogJudge {
         $0.head.isSame(as: group.head) && $0.standing == .pending
       }
       for source in group.sources {
-        state.count(group.head, from: sources[source].name, matches: !isKnown)
+        let name = sources[source].name
+        let isShownElsewhere =
+          state.seen.contains { $0.head.isSame(as: group.head) && $0.peer != name }
+          || source != group.sources[0]
+        state.count(group.head, from: name, matches: isShownElsewhere)
       }
       if !isKnown { note(group, .proven) }
     }
@@ -83,6 +87,7 @@ extension LogJudge {
       // Since when stays known until somebody shows all of it again.
     } else {
       (state.head, state.behindSince) = (found.head, nil)
+      if let tree = found.tree { state.edge = tree.edge }
       state.lastCheck = clock.wall()
     }
     if choice.newest.manifest.release >= state.newest?.manifest.release ?? -1 {

@@ -115,7 +115,7 @@ extension LogJudge {
         || (setup.pinned == nil && $0.index < state.newest?.manifest.release ?? -1)
     }
     if !isKnown || !smaller.isEmpty || state.newest == nil {
-      let tree = try LogTree(kept)
+      let tree = try LogTree(kept, edge: state.edge)
       var leaves = Set(offers.map(\.index).filter { $0 < kept.size })
       leaves.insert(kept.size - 1)
       leaves.formUnion(smaller.map { $0.size - 1 })
@@ -183,7 +183,7 @@ extension LogJudge {
       }
     } else {
       do throws(FetchFailure) {
-        let tree = try LogTree(kept)
+        let tree = try LogTree(kept, edge: state.edge)
         var reason: FetchFailure?
         for index in sources.indices {
           do throws(FetchFailure) {

@@ -71,18 +71,30 @@ package struct LogMonitor {
   /// Caches out of step are asked again after these many seconds each.
   static let askingAgain: [Double] = [1, 4, 9, 16]
 
+  private static let maximumConflicts = 8
+
   /// - Throws: what ended the run; nothing that it believed before is lost.
   package func run() throws(FetchFailure) -> Verdict {
     var base = try store.load()
     var round = LogRound(sources: sources, pinned: setup.pinned)
     let start = clock.monotonic()
     round.ask()
+    var conflicts = 0
+    func reload() throws(FetchFailure) {
+      conflicts += 1
+      guard conflicts <= Self.maximumConflicts else {
+        throw FetchFailure(
+          .locked, "other pulls keep changing what is known of \(setup.origin)",
+          hint: "run again when they are done")
+      }
+      base = try store.load()
+    }
     while true {
       let judge = LogJudge(setup, sources, round, base: base, clock, store)
       switch try judge.run() {
       case .accepted(let verdict):
         guard let kept = try commit(judge.state, over: base) else {
-          base = try store.load()
+          try reload()
           continue
         }
         publish(judge.events, new: judge.newAlerts)
@@ -91,7 +103,7 @@ package struct LogMonitor {
           release: verdict.release, newest: verdict.newest, state: kept, keys: judge.ring.keys)
       case .alarm(let failure):
         guard try commit(judge.state, over: base) != nil else {
-          base = try store.load()
+          try reload()
           continue
         }
         publish(judge.events, new: judge.newAlerts)

@@ -1,15 +1,20 @@
 import Failure
 
-/// Leaves of a log under one signed head, proven with the tiles of one source.
+/// Leaves of a log under its kept head, proven with what is kept and the tiles of one source.
 package struct LogProof {
   private let tree: LogTree
 
-  /// - Throws: `tile-invalid`, and what the source says.
+  /// - Parameter source: who is asked for tiles that are missing; nil for nobody.
+  /// - Throws: `tile-invalid`, and what the source says; `unavailable` if nobody is asked and something
+  ///   is missing.
   package init(
-    of head: LogHead, by source: LogSource, leaves: Set<Int64>
+    of state: LogState, _ head: LogHead, by source: LogSource?, leaves: Set<Int64>
   ) throws(FetchFailure) {
-    tree = try LogTree(head)
-    try tree.prove(leaves, by: source)
+    tree = try LogTree(head, edge: state.edge)
+    if let source { try tree.prove(leaves, by: source) }
+    guard leaves.allSatisfy(tree.isProven) else {
+      throw FetchFailure(.unavailable, "tiles of the release log are missing")
+    }
   }
 
   /// The proof that another head is no prefix of this one; nil if it is. Requires that the last leaves

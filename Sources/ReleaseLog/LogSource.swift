@@ -71,10 +71,10 @@ package struct LogSource: Sendable {
     for (number, (source, ask)) in asks.enumerated() {
       source.start(ask) { answer in
         let named = answer.mapError { failure in
+          // That is nothing that a source did.
+          guard failure.category != .interrupted else { return failure }
           var failure = failure.from(source.name)
-          if failure.category != .interrupted {
-            failure.message = "\(ask.path): \(failure.message)"
-          }
+          failure.message = "\(ask.path): \(failure.message)"
           return failure
         }
         answers.change { $0[number] = $0[number] ?? named }

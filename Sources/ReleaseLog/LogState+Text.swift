@@ -1,6 +1,7 @@
 import Crypto
 import Failure
 import Manifest
+import MerkleTree
 import SignedNote
 import System
 
@@ -17,6 +18,7 @@ extension LogState {
     }
     add("checked", lastCheck.map { "\($0)" })
     add("head", head.map { "\($0.key) \(Base64.encode($0.note))" })
+    for each in edge { add("edge", "\(each.address.path) \(Base64.encode(each.bytes))") }
     add("newest", newest.map { Base64.encode($0.note) })
     for each in successions { add("succession", "\(each.since) \(each.predecessor) \(each.key)") }
     add("behind", behindSince.map { Self.text($0) })
@@ -85,6 +87,13 @@ extension LogState {
         return false
       }
       newest = Release(manifest, note: note)
+      return true
+    case "edge":
+      let parts = rest.split(separator: " ")
+      guard parts.count == 2, let address = try? TileAddress(path: String(parts[0])),
+        let bytes = Base64.decode(parts[1])
+      else { return false }
+      edge.append(EdgeTile(address: address, bytes: bytes))
       return true
     case "succession":
       let parts = rest.split(separator: " ")

@@ -1,6 +1,7 @@
 import Crypto
 import Failure
 import Manifest
+import MerkleTree
 import SignedNote
 
 /// What this client believes of one origin's release log, and what it saw on the way. A value: rules
@@ -31,6 +32,12 @@ package struct LogState: Sendable, Equatable {
     package var count: Int64
   }
 
+  /// A partial tile of the kept head's tree. Suspect like everything that lies on a disk.
+  package struct EdgeTile: Sendable, Hashable {
+    package var address: TileAddress
+    package var bytes: [UInt8]
+  }
+
   package let origin: Origin
   /// Grows with every write: what compare-and-swap compares.
   package var serial: Int64 = 0
@@ -40,6 +47,8 @@ package struct LogState: Sendable, Equatable {
   package var lastCheck: Int64?
   /// The newest verified head.
   package var head: LogHead?
+  /// The right edge of its tree, so that what others show can be compared without them.
+  package var edge: [EdgeTile] = []
   /// The newest verified v1 manifest of that head.
   package var newest: Release?
   package var successions: [Succession] = []
@@ -49,7 +58,7 @@ package struct LogState: Sendable, Equatable {
   /// Since when every source has shown less than the kept head.
   package var behindSince: Moment?
   package internal(set) var faults: [FaultCount] = []
-  /// Sources and files, other than the one that the head came from, that showed a head.
+  /// Sources and files that showed what somebody else had shown.
   package internal(set) var peers: [String] = []
   package var headsSeen: Int64 = 0
   package var headsMatched: Int64 = 0
@@ -90,10 +99,11 @@ package struct LogState: Sendable, Equatable {
   /// Counts a head that somebody showed. Whoever showed it to us first does not confirm it by showing
   /// it again.
   package mutating func count(_ head: LogHead, from peer: String, matches: Bool) {
-    headsSeen += 1
     let isEcho = seen.contains { $0.head.isSame(as: head) && $0.peer == peer }
     guard !isEcho else { return }
-    if matches { headsMatched += 1 }
+    headsSeen += 1
+    guard matches else { return }
+    headsMatched += 1
     if !peers.contains(peer), peers.count < Self.peerCapacity { peers.append(peer) }
   }
 
@@ -112,6 +122,6 @@ package struct LogState: Sendable, Equatable {
   /// Everything that the head vouched for goes; alerts and counters stay.
   package mutating func beginAgain() {
     (head, newest, behindSince) = (nil, nil, nil)
-    (successions, seen) = ([], [])
+    (successions, seen, edge) = ([], [], [])
   }
 }

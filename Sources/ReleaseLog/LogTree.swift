@@ -6,11 +6,19 @@ import SignedNote
 /// The tree behind a signed head, proven with tiles that anybody may serve.
 final class LogTree {
   let head: LogHead
+  /// The partial tiles, once they are authenticated: what proves most of what is asked later.
+  private(set) var edge: [LogState.EdgeTile] = []
   private var tree: AuthenticatedTree
 
-  init(_ head: LogHead) throws(FetchFailure) {
+  /// - Parameter edge: partial tiles that were kept; as suspect as any, and no use if they are wrong.
+  init(_ head: LogHead, edge: [LogState.EdgeTile] = []) throws(FetchFailure) {
     tree = try AuthenticatedTree(count: head.size, root: head.root)
     self.head = head
+    let kept = edge.compactMap { try? SuspectTile($0.address, $0.bytes) }
+    guard !kept.isEmpty, kept.map(\.address) == tree.shape.edge,
+      (try? tree.authenticate(edge: kept)) != nil
+    else { return }
+    self.edge = edge
   }
 
   /// Proves those leaves, those behind the end of the log left out: asks a source for every tile that
@@ -36,6 +44,7 @@ final class LogTree {
       var edge: [SuspectTile] = []
       for tile in tiles.prefix(partial.count) { edge.append(try tile.get()) }
       try named { () throws(FetchFailure) in try tree.authenticate(edge: edge) }
+      self.edge = edge.map { LogState.EdgeTile(address: $0.address, bytes: $0.bytes) }
     }
     for tile in tiles.dropFirst(partial.count) {
       let tile = try tile.get()

@@ -18,6 +18,8 @@ package struct WitnessPolicy: Sendable, Hashable {
     package var keys: Int
     /// Seconds since 1970 of the newest counted cosignature.
     package var newest: Int64?
+
+    package init(keys: Int, newest: Int64?) { (self.keys, self.newest) = (keys, newest) }
   }
 
   /// Counts the cosignatures of a checkpoint: distinct public keys, none of them a key of the log, at a

@@ -8,7 +8,7 @@ enum Commands {
     PullCommand.spec, PublishCommand.spec, KeygenCommand.spec, ServeCommand.spec,
     StatusCommand.spec, PathCommand.spec, VerifyCommand.spec, InspectCommand.spec,
     CleanCommand.spec, ProofCommand.spec, LogCommand.spec, TrustCommand.spec, IntegrityCommand.spec,
-    IdentityCommand.spec, DrillCommand.spec,
+    MirrorCommand.spec, IdentityCommand.spec, DrillCommand.spec,
   ]
 
   /// Runs a command line without the program name; the exit status.

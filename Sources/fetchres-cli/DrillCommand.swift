@@ -21,7 +21,8 @@ enum DrillCommand {
     notes: """
       Exits with 0 only if in no run anything wrong became available, nothing unverified was
       written, no bound was exceeded, no secret was told, and an honest origin was always enough.
-      Plans are those of 'fetchres serve --faults'.
+      Plans are those of 'fetchres serve --faults'; faults that serve other files need no 'from='
+      where the resource is made for the drill.
       """,
     operandCount: 0...1, run: run)
 

@@ -22,6 +22,8 @@ enum PublishCommand {
       OptionSpec("--as", "NAME", "its name in the site"),
       OptionSpec("--force-unannounced-key", "sign with a key that the last one did not announce"),
       OptionSpec("--clock-was-wrong", "publish although the last release is from the future"),
+      OptionSpec("--hold-checkpoint", "stop before it is live, and print what witnesses cosign"),
+      OptionSpec("--release-checkpoint", "FILE", "mode: go live with the cosigned checkpoint"),
       OptionSpec("--refresh", "mode: sign the newest version again, with new dates"),
       OptionSpec("--prune", "V", "mode: remove the data of an old version, never its manifest"),
       OptionSpec("--abandon", "mode: forget an interrupted publish of which nothing is in place"),
@@ -42,6 +44,7 @@ enum PublishCommand {
 
   private static let modes = [
     "--refresh", "--prune", "--abandon", "--recover", "--check", "--upload-order",
+    "--release-checkpoint",
   ]
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
@@ -62,6 +65,7 @@ enum PublishCommand {
     case "--recover": return try PublishModes.recover(arguments)
     case "--check": return try PublishModes.check(arguments)
     case "--upload-order": return try PublishModes.uploadOrder(arguments)
+    case "--release-checkpoint": return try PublishModes.release(arguments)
     default: return try publish(arguments)
     }
   }
@@ -79,6 +83,7 @@ enum PublishCommand {
     request.name = arguments.value("--as")
     request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
     request.clockWasWrong = arguments.has("--clock-was-wrong")
+    request.holdsCheckpoint = arguments.has("--hold-checkpoint")
 
     let result = try Publisher(passwords: try PublishModes.passwords(arguments)) { Talk.note($0) }
       .publish(request)
@@ -91,6 +96,7 @@ enum PublishCommand {
         "published \(manifest.origin) \(manifest.version) as release \(manifest.release): "
           + "\(manifest.layout.size) bytes in \(manifest.layout.count) blocks")
     }
+    PublishModes.showHeld(result)
     return 0
   }
 }

@@ -3,6 +3,7 @@ import Failure
 import FetchResKit
 import Publishing
 import SignedNote
+import Storage
 import System
 
 /// What `fetchres publish` does besides publishing a file.
@@ -37,6 +38,7 @@ enum PublishModes {
     request.nextKey = try arguments.parse("--next-key", "public key") { NoteKey($0) }
     request.forcesUnannouncedKey = arguments.has("--force-unannounced-key")
     request.clockWasWrong = arguments.has("--clock-was-wrong")
+    request.holdsCheckpoint = arguments.has("--hold-checkpoint")
     let result = try Publisher(passwords: try passwords(arguments)) { Talk.note($0) }
       .refresh(request)
     let manifest = result.manifest
@@ -44,6 +46,27 @@ enum PublishModes {
       result.wasThere
         ? "the interrupted publish is complete; nothing else was changed"
         : "refreshed \(manifest.origin) \(manifest.version) as release \(manifest.release)")
+    showHeld(result)
+    return 0
+  }
+
+  /// Prints the checkpoint that waits for witnesses.
+  static func showHeld(_ result: PublishResult) {
+    guard let held = result.heldCheckpoint else { return }
+    Output.write(String(decoding: held, as: UTF8.self))
+    Talk.note(
+      "it is not live yet: have the checkpoint cosigned, then "
+        + "'fetchres publish --release-checkpoint FILE'")
+  }
+
+  static func release(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let file = try required("--release-checkpoint", arguments)
+    let site = try required("--site", arguments)
+    let note = try doing("cannot read \(file)") { () throws(SystemError) in
+      try RealFileSystem().openFile(file).readAll(file, limit: Checkpoint.maximumByteCount)
+    }
+    let manifest = try Publisher { Talk.note($0) }.release(checkpoint: note, site: site)
+    Talk.note("\(manifest.origin) \(manifest.version) is live as release \(manifest.release)")
     return 0
   }
 

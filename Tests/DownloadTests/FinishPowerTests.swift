@@ -66,6 +66,7 @@ import Testing
     #expect(there.note == right?.note, "\(end)")
   }
 
+  // covers: F22
   @Test func `wherever the first pull ends`() throws {
     let result = try search(from: MemoryFileSystem(), made) { pull in try pull.run(made) }
     #expect(result.points > 50)
@@ -96,6 +97,7 @@ import Testing
     #expect(result.points > 25)
   }
 
+  // covers: F21, F22
   @Test func `wherever a resumed pull ends, what was committed is not fetched again`() throws {
     // Half of it is there, committed.
     let start = MemoryFileSystem()

@@ -46,6 +46,7 @@ import Testing
       for run in claimed { desk.scheduler.verified(run, span: nil, now: desk.now) }
       #expect(desk.scheduler.verdict == .done)
       #expect(desk.scheduler.wakeAt == nil)
+      #expect(desk.scheduler.unsettledSpans == 0)
     }
   }
 

@@ -27,6 +27,7 @@ import Testing
     }
   }
 
+  // covers: F04, F14
   @Test(
     "transfers that are always cut off get there piece by piece, and no verified byte is lost",
     arguments: Cut.allCases)
@@ -85,6 +86,7 @@ import Testing
     #expect(seen.look { $0 } == 2)
   }
 
+  // covers: F14
   @Test("a server that closes every connection after its answer is no trouble")
   func closing() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -95,6 +97,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F12
   @Test(
     "chunks with their end, and chunks beside a length, are decided by the proof",
     arguments: [true, false])
@@ -119,6 +122,7 @@ import Testing
 
   // MARK: Silence
 
+  // covers: F13
   @Test("a transfer that falls silent is given up, and the others go on")
   func oneStalls() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -151,6 +155,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F13
   @Test("a trickle below the floor is given up")
   func trickle() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -160,6 +165,7 @@ import Testing
     try bench.expectUnfinished(release)
   }
 
+  // covers: F13
   @Test("a slow and steady transfer above the floor is never given up")
   func slowButSteady() throws {
     let (bench, release) = try RangeFaultTests.bench(blocks: 20)
@@ -210,6 +216,7 @@ import Testing
     try bench.pulled.expectNothingWrong(release)
   }
 
+  // covers: F13
   @Test("a peer that accepts and never says hello is a timeout")
   func noHello() throws {
     let bench = try Workbench()
@@ -247,6 +254,7 @@ import Testing
     #expect(try bench.origin().entries.isEmpty)
   }
 
+  // covers: F18
   @Test("a name that does not resolve is unreachable")
   func noName() throws {
     let bench = try Workbench()
@@ -275,6 +283,7 @@ import Testing
 
   // MARK: TLS
 
+  // covers: F19
   @Test("a certificate that nobody trusts is refused", .enabled(if: Nginx.here != nil, Nginx.need))
   func untrusted() throws {
     let bench = try Workbench(.nginxTLS)

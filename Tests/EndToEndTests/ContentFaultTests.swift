@@ -41,6 +41,7 @@ import Testing
     }
   }
 
+  // covers: F05
   @Test(
     "a block that is wrong once is fetched once more, on a new connection, and no other is",
     arguments: Wrong.allCases)
@@ -91,6 +92,7 @@ import Testing
     try bench.expectResume(release, fetching: [Self.bad])
   }
 
+  // covers: F05
   @Test("a source that serves another file altogether ends the run, within bounds")
   func anotherFile() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -106,6 +108,7 @@ import Testing
     #expect(try bench.origin().entries(of: release.dataPath).count <= RangeFaultTests.bound)
   }
 
+  // covers: F10
   @Test("a file that is replaced between two requests: what was verified is kept")
   func replaced() throws {
     let (bench, release) = try RangeFaultTests.bench()
@@ -121,6 +124,7 @@ import Testing
     #expect(try bench.pulled.onlyPartial().present(release).contains(0))
   }
 
+  // covers: F10
   @Test(
     "entity tags mean nothing: changing, weak, missing", arguments: ["changing", "weak", "missing"])
   func tags(_ kind: String) throws {
@@ -141,6 +145,7 @@ import Testing
 
   // MARK: Status and encoding
 
+  // covers: F06
   @Test(
     "the body of an answer that is no success is never data, whatever its length",
     arguments: [
@@ -174,6 +179,7 @@ import Testing
     }
   }
 
+  // covers: F08
   @Test(
     "an encoded body is refused, wherever it comes", arguments: Place.allCases,
     ["gzip", "x-unheard-of"])
@@ -201,6 +207,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F07
   @Test(
     "a login page instead of what was asked is refused, and the message says what came",
     arguments: Place.allCases)

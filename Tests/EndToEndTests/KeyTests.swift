@@ -84,6 +84,7 @@ import Testing
     #expect(try bench.origin().count(of: release.dataPath) == 0)
   }
 
+  // covers: F32
   @Test("a genuine manifest of another resource at this URL is refused")
   func manifestOfAnother() throws {
     let (bench, release) = try Self.published()

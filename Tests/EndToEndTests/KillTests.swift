@@ -15,6 +15,7 @@ import Testing
     case politely
   }
 
+  // covers: F21
   @Test("pulls that are killed 50 times never show anything wrong, and end right")
   func killed() throws {
     let seed = UInt64.random(in: 0 ... .max)

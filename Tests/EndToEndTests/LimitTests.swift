@@ -28,6 +28,7 @@ import Testing
   /// What a run may take at most. Less than what is sent here would need if anything kept it.
   static let memory: Int64 = 96 << 20
 
+  // covers: F11
   @Test(
     "an answer without bounds is refused within ours", arguments: Place.allCases, Excess.allCases)
   func excess(_ place: Place, _ excess: Excess) throws {

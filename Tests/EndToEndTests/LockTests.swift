@@ -4,6 +4,7 @@ import Testing
 
 /// Two programs in one place.
 @Suite struct LockTests {
+  // covers: F27
   @Test("a second pull into the directory says who is there, exits 7, and disturbs nothing")
   func secondPull() throws {
     let bench = try Workbench()
@@ -34,6 +35,7 @@ import Testing
     #expect(first.wait(within: Fetchres.patience) == .killed(SIGKILL))
   }
 
+  // covers: F27
   @Test("the lock of a killed run holds nobody up")
   func stale() throws {
     let bench = try Workbench()

@@ -17,6 +17,7 @@ import Testing
     ]).expect(0)
   }
 
+  // covers: F32
   @Test("a complete version whose name is used again is refused, and nothing is touched")
   func reusedComplete() throws {
     let bench = try Workbench()
@@ -25,7 +26,8 @@ import Testing
     let before = try Snapshot(bench.directory)
     try Self.reused(bench, randomBytes(300_000))
     try bench.origin().forget()
-    let outcome = try bench.pull("--json")
+    // A state that knows the release log would call it a fork.
+    let outcome = try bench.pull("--json", "--state-dir", bench.scratch("fresh"))
     try outcome.expectFailure("version-reused", 5, "v1", "nothing was changed")
     #expect(try Snapshot(bench.directory) == before)
     #expect(try bench.origin().count(of: release.dataPath) == 0)
@@ -39,7 +41,7 @@ import Testing
     try bench.interruptPull(release, upTo: 48)
     let before = try Snapshot(bench.directory)
     try Self.reused(bench, randomBytes(80 * Site.blockSize))
-    let outcome = try bench.pull("--json")
+    let outcome = try bench.pull("--json", "--state-dir", bench.scratch("fresh"))
     try outcome.expectFailure("version-reused", 5, "v1", "was begun")
     #expect(try Snapshot(bench.directory) == before)
     try bench.expectUnfinished(release)
@@ -91,6 +93,7 @@ import Testing
     #expect(waitUntil { Clocks.wall() >= Int64(date.timeIntervalSince1970) })
   }
 
+  // covers: F17
   @Test("an expired manifest is refused, and the message names the local clock")
   func expired() throws {
     let bench = try Workbench()

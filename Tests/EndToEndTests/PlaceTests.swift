@@ -27,6 +27,7 @@ import Testing
     case version = "v1"
   }
 
+  // covers: F28
   @Test(
     "a symbolic link in place of a directory is refused, and nothing is written behind it",
     arguments: Place.allCases)
@@ -47,6 +48,7 @@ import Testing
     #expect(Disk.linkTarget(path) == outside)
   }
 
+  // covers: F28
   @Test(
     "a symbolic link in place of a file is refused or replaced, and never followed",
     arguments: [

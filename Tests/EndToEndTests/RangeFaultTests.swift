@@ -14,6 +14,7 @@ import Testing
 
   // MARK: The whole file
 
+  // covers: F01
   @Test(
     "a server that knows no ranges sends the file in one stream, which is verified block by block")
   func wholeFile() throws {
@@ -118,6 +119,7 @@ import Testing
     }
   }
 
+  // covers: F02
   @Test(
     "an answer for another window is refused before a byte of it is stored",
     arguments: Window.allCases)
@@ -164,6 +166,7 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  // covers: F09
   @Test(
     "nothing past the end is ever asked for, and nothing of an empty file",
     arguments: PullTests.sizes)

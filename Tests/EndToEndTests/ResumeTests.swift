@@ -27,6 +27,7 @@ import Testing
     try bench.expectResume(release, fetching: Self.cut..<80)
   }
 
+  // covers: F23
   @Test("a flipped byte costs its block, and there is no marker before that is fetched again")
   func flipped() throws {
     let (bench, release) = try Self.interrupted()
@@ -101,6 +102,7 @@ import Testing
     }
   }
 
+  // covers: F24
   @Test(
     "whatever becomes of the journal, what is on disk is hashed again and kept",
     arguments: JournalDamage.allCases)
@@ -110,6 +112,7 @@ import Testing
     try bench.expectResume(release, fetching: Self.cut..<80)
   }
 
+  // covers: F24
   @Test("a journal that claims everything of an empty file makes nothing available")
   func forgedClaims() throws {
     let (bench, release) = try Self.interrupted()

@@ -37,6 +37,7 @@ import Testing
     return outcome
   }
 
+  // covers: F29
   @Test(
     "a signal in the middle of a transfer ends it within a second, and all is kept",
     arguments: Ask.allCases)
@@ -100,6 +101,7 @@ import Testing
     peer.shutdown()
   }
 
+  // covers: F29
   @Test("a signal in a wait between two attempts", arguments: [false, true])
   func retrying(_ isLate: Bool) throws {
     let bench = try Workbench()
@@ -171,6 +173,7 @@ import Testing
     #expect(server.end(ask.rawValue) == .exited(128 + ask.rawValue))
   }
 
+  // covers: F29
   @Test("a second signal ends a run that is busy ending")
   func twice() throws {
     let bench = try Workbench()

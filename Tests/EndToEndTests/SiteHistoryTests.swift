@@ -15,6 +15,7 @@ import Testing
     return (bench, bench.scratch("backup"))
   }
 
+  // covers: F36
   @Test("a restored back-up is refused, and recovery from a mirror is the way out")
   func restored() throws {
     let (bench, backup) = try withBackup()
@@ -77,6 +78,7 @@ import Testing
     try bench.verifyLog().expect(0)
   }
 
+  // covers: F36
   @Test("the longer history of another machine is accepted, and said")
   func secondMachine() throws {
     let (bench, backup) = try withBackup()

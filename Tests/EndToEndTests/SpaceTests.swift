@@ -51,6 +51,7 @@ import Testing
     try bench.expectResume(release, fetching: 96..<128)
   }
 
+  // covers: F25
   @Test("a disk that fills up in the middle ends the run with 6; with space again, it goes on")
   func fillsUp() throws {
     let disk = try SmallDisk(40 << 20)
@@ -97,6 +98,7 @@ import Testing
     try site.publish(randomBytes(100_000))
   }
 
+  // covers: F25
   @Test("a disk that may only be read ends the run with 6")
   func readOnly() throws {
     let disk = try SmallDisk(40 << 20)

@@ -93,6 +93,7 @@ import Testing
     #expect(there != nil && half == nil)
   }
 
+  // covers: F38
   @Test func `each forged tile of 70,000 leaves is refused, and stays missing`() throws {
     let made = MadeTree.largest
     let whole = 0..<made.shape.count

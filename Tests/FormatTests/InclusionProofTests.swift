@@ -16,6 +16,7 @@ import Testing
     }
   }
 
+  // covers: F37
   @Test(arguments: 1...130)
   func `paths and roots are those of RFC 9162, and no mutation of one passes`(count: Int) {
     let leaves = Self.leaves.prefix(count)
@@ -78,6 +79,7 @@ import Testing
     #expect(verify(.empty, 0, count, [], .empty) == .proofMalformed)
   }
 
+  // covers: F37
   @Test func `a node given as a leaf is refused at the signed count`() {
     let leaves = Self.leaves.prefix(8)
     let (root, path) = (ReferenceTree.root(leaves), ReferenceTree.path(2, leaves))
@@ -105,6 +107,7 @@ import Testing
     #expect(verify(three[2], 2, 3, [three[2]] + path, doubled) == .proofMalformed)
   }
 
+  // covers: F37
   @Test func `a million siblings are refused`() {
     let siblings = [Digest](repeating: Self.leaves[0], count: 1_000_000)
     #expect(verify(Self.leaves[0], 0, .max, siblings, .empty) == .proofMalformed)

@@ -59,7 +59,8 @@ import Testing
     var workshop = try Workshop()
     try workshop.put("/keys/empty", [])
     try workshop.put("/keys/public", Array("\(try workshop.key("first"))\n".utf8))
-    for path in ["/keys/none", "/keys/empty", "/keys/public", "/in/two"] {
+    try workshop.put("/keys/two", try #require(workshop.bytes("/in/two")))
+    for path in ["/keys/none", "/keys/empty", "/keys/public", "/keys/two"] {
       workshop.keys = [path]
       #expect(try refusal(in: workshop).category == .usage, "\(path)")
     }

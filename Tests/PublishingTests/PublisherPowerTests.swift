@@ -19,6 +19,7 @@ import Testing
     var served: Set<Checkpoint>
   }
 
+  // covers: F36
   @Test(arguments: Case.allCases)
   func `wherever a publish ends, the site is whole and a rerun completes it`(
     _ which: Case

@@ -71,9 +71,10 @@ struct Workshop {
 
   func put(_ path: String, _ bytes: [UInt8]) throws {
     try fileSystem.makeDirectories(Path.parent(path), permissions: 0o777)
-    // A key that others can read is none that is used.
+    // A secret key that others can read is refused.
+    let permissions: UInt32 = path.hasPrefix("/keys/") ? 0o600 : 0o666
     try fileSystem.openDirectory(Path.parent(path)).replaceFile(
-      Path.name(path), bytes, permissions: path.hasPrefix("/keys/") ? 0o600 : 0o666)
+      Path.name(path), bytes, permissions: permissions)
   }
 
   func remove(_ path: String) throws {

@@ -43,7 +43,7 @@ import Testing
       ("F04 chance 5", "'5' means nothing"), ("F04 chance 101%", "'101%' means nothing"),
       ("F04 after 3", "needs 'requests' or 'bytes'"), ("F04 bytes=-1", "no value for 'bytes='"),
       ("F04 status=404", "takes no 'status='"), ("F06:body status=99", "no value for 'status='"),
-      ("F32:previous", "needs from=DIRECTORY"), ("latency", "needs a quantity"),
+      ("latency", "needs a quantity"),
       ("latency 1h", "needs a quantity"), ("rate 0", "needs a quantity"),
       ("port 0", "ports 1 to 8"), ("port 9", "ports 1 to 8"),
     ])
@@ -54,6 +54,21 @@ import Testing
     #expect(failure?.category == .usage)
     #expect(failure?.message.hasPrefix("some.plan, line 2: ") == true)
     #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+  }
+
+  @Test("a rule without the directory that it needs is completed or refused")
+  func directories() throws {
+    let plan = try FaultPlan("F32:previous\nport 2\nF33\nF04\n", name: "plan")
+    #expect(plan.rules.map(\.lacksDirectory) == [true, true, false])
+    let completed = plan.completed(with: [.previousManifest: "a", .olderCheckpoint: "b"])
+    #expect(completed.rules.map { $0.arguments[.from] } == ["a", "b", nil])
+    var settings = FaultServer.Settings(listen: ["127.0.0.1:0"])
+    settings.plan = plan
+    let site = try ServeSite()
+    let failure = #expect(throws: FetchFailure.self) {
+      try FaultServer(site: site.path, settings) { _ in }
+    }
+    #expect(failure?.message == "the rule 'F32:previous' needs from=DIRECTORY")
   }
 
   @Test("every fault is in the list, once, and can be named by a rule")

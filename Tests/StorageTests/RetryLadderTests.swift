@@ -52,6 +52,7 @@ import Testing
     }
   }
 
+  // covers: F17
   @Test("in its own boot what is left is waited for, and never more than the wait asked for")
   func sameBoot() {
     for failures in UInt32(0)...20 {

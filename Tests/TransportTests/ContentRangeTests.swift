@@ -5,6 +5,7 @@ import Testing
 @testable import Transport
 
 @Suite struct ContentRangeTests {
+  // covers: F03
   @Test(
     arguments: [
       ("bytes 0-0/1", 0..<1, 1), ("bytes 5-9/10", 5..<10, 10), ("Bytes 5-9/10", 5..<10, 10),

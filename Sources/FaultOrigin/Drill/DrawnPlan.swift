@@ -14,8 +14,15 @@ enum DrawnPlan {
     let faults = Fault.allCases.filter {
       !$0.facts.arguments.contains(.from) || alternatives[$0] != nil
     }
-    for _ in 0..<draw.number(1...4) {
-      lines.append(rule(draw.one(of: faults), &draw, alternatives))
+    // Several mirrors, as often as not with one among them that does everything right.
+    let ports = draw.chance(0.35) ? draw.number(2...3) : 1
+    let honest = ports > 1 && draw.chance(0.6) ? draw.number(1...ports) : nil
+    for port in 1...ports {
+      if ports > 1 { lines.append("port \(port)") }
+      if port == honest { continue }
+      for _ in 0..<draw.number(1...4) {
+        lines.append(rule(draw.one(of: faults), &draw, alternatives))
+      }
     }
     return lines.map { $0 + "\n" }.joined()
   }

@@ -97,8 +97,9 @@ private final class SiteSet: Sendable {
       }.get()
     case .made(let size):
       let shapes = DrillSite.Shape.all(size)
-      // The odd ones are quick, and say less.
-      let shape = draw.chance(0.75) ? shapes[Int(draw.below(3))] : draw.one(of: shapes)
+      // The odd ones are quick and say less, and nothing of a plan that somebody wrote.
+      let isPlain = !settings.plans.isEmpty || draw.chance(0.75)
+      let shape = isPlain ? shapes[Int(draw.below(3))] : draw.one(of: shapes)
       return try made.change { made in
         let result =
           made[shape]

@@ -61,7 +61,9 @@ enum Tampering: String, CaseIterable, Sendable {
       }
     }
     guard !kinds.isEmpty else { return nil }
-    let kind = draw.one(of: kinds)
+    // What damages bytes that count as verified is tried more often.
+    let grave = kinds.filter { [.flippedBlock, .noiseInBlocks, .droppedData].contains($0) }
+    let kind = draw.one(of: !grave.isEmpty && draw.chance(0.3) ? grave : kinds)
     let isDone: Bool
     switch kind.place {
     case .work:
@@ -73,7 +75,7 @@ enum Tampering: String, CaseIterable, Sendable {
       }
     case .version:
       let version = draw.one(of: versions)
-      isDone = kind.spoilFile(Path.join(directory, "\(version)/complete"), &draw)
+      isDone = kind.spoilMarker(Path.join(directory, "\(version)/complete"), &draw)
     case .directory:
       PlainDisk.remove(Path.join(directory, "current"))
       isDone = true
@@ -129,12 +131,9 @@ enum Tampering: String, CaseIterable, Sendable {
     }
   }
 
-  private func spoilFile(_ path: String, _ draw: inout Draw) -> Bool {
-    switch self {
-    case .flippedMarker: Self.flip(path, &draw) != nil
-    case .cutMarker: Self.cut(path, &draw)
-    default: Self.remove(path)
-    }
+  private func spoilMarker(_ path: String, _ draw: inout Draw) -> Bool {
+    if self == .flippedMarker { return Self.flip(path, &draw) != nil }
+    return self == .cutMarker ? Self.cut(path, &draw) : Self.remove(path)
   }
 
   // MARK: Bytes

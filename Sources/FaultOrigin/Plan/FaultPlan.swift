@@ -89,6 +89,34 @@ package struct FaultPlan: Sendable, Equatable {
     return plan
   }
 
+  /// Whether it does not do the same from beginning to end.
+  var tellsAStory: Bool {
+    rules.contains { $0.first != nil || $0.afterRequests > 0 || $0.afterBytes > 0 }
+  }
+
+  /// Whether one of several mirrors does everything right.
+  var hasHonestMirror: Bool {
+    portCount > 1 && (1...portCount).contains { port($0).rules.isEmpty }
+  }
+
+  /// With a directory for every rule that lacks one.
+  func completed(with directories: [Fault: String]) -> FaultPlan {
+    var plan = self
+    plan.changeRules { rule in
+      if rule.lacksDirectory { rule.arguments[.from] = directories[rule.fault] }
+    }
+    return plan
+  }
+
+  private mutating func changeRules(_ body: (inout FaultRule) -> Void) {
+    for index in common.rules.indices { body(&common.rules[index]) }
+    ports = ports.mapValues { port in
+      var port = port
+      for index in port.rules.indices { body(&port.rules[index]) }
+      return port
+    }
+  }
+
   /// Every rule, of all ports.
   package var rules: [FaultRule] {
     common.rules + ports.sorted { $0.key < $1.key }.flatMap { $0.value.rules }

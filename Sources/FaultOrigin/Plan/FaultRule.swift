@@ -61,10 +61,11 @@ package struct FaultRule: Sendable, Equatable {
         arguments[argument] = String(parts[1])
       }
     }
-    if facts.arguments.contains(.from), arguments[.from] == nil {
-      throw Malformed(message: "\(name) needs from=DIRECTORY")
-    }
   }
+
+  /// Whether it serves files from another directory and does not say from which. A drill has one for
+  /// each such fault.
+  var lacksDirectory: Bool { fault.facts.arguments.contains(.from) && arguments[.from] == nil }
 
   private static func next<Value>(
     _ words: inout ArraySlice<String>, _ name: String, _ parse: (String) -> Value?

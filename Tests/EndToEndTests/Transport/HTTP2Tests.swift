@@ -102,6 +102,7 @@ import Transport
     return (try HTTP2Server(scratch.path, fault: fault, count: count), scratch, files)
   }
 
+  // covers: F15
   @Test(
     "streams that were refused are asked for again on another connection",
     .enabled(if: HTTP2Server.isAvailable, HTTP2Server.need))
@@ -113,6 +114,7 @@ import Transport
     #expect(server.entries.count == 9)
   }
 
+  // covers: F15
   @Test(
     "a server that refuses every stream has processed none, and that ends",
     .enabled(if: HTTP2Server.isAvailable, HTTP2Server.need))
@@ -127,6 +129,7 @@ import Transport
     #expect(server.entries.count <= 6 * 6)
   }
 
+  // covers: F15
   @Test(
     "streams behind a GOAWAY were not processed, and succeed when they are asked for again",
     .enabled(if: HTTP2Server.isAvailable, HTTP2Server.need))

@@ -44,6 +44,7 @@ import Testing
     return try Manifest(SignedNote(Array(fields.note.utf8)).verify(keys))
   }
 
+  // covers: F30
   @Test(arguments: try VectorFile<Fields>.all(in: "manifest"))
   func `a manifest has the verdict of its vector`(_ file: VectorFile<Fields>) throws {
     let fields = file.fields

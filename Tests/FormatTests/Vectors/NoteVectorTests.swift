@@ -12,6 +12,7 @@ import Testing
     let signers: [String]?
   }
 
+  // covers: F31
   @Test(arguments: try VectorFile<Fields>.all(in: "note"))
   func `a note has the verdict of its vector`(_ file: VectorFile<Fields>) throws {
     let fields = file.fields

@@ -1,0 +1,453 @@
+import Crypto
+import Failure
+import Manifest
+import MerkleTree
+import ReleaseLog
+import SignedNote
+import TestSupport
+import Testing
+
+/// What may be done to a client, and what may look like it: every row of the table in the
+/// documentation has its test here, by its name.
+@Suite struct WorldTests {
+  /// A publisher with some releases, a client that has seen them, and a server.
+  static func settled(_ releases: Int = 3) throws -> (World, Visitor, Server) {
+    var world = World()
+    for number in 1...releases { world.publish("v\(number)") }
+    let (visitor, server) = (Visitor(world), Server(world))
+    _ = try visitor.pull(server)
+    return (world, visitor, server)
+  }
+
+  @Test("an honest server")
+  func honest() throws {
+    var (world, visitor, server) = try Self.settled()
+    #expect(visitor.notes.first?.hasPrefix("first use of maps.example.com/world") == true)
+    world.publish("v4")
+    server.serve(world)
+    let verdict = try visitor.pull(server)
+    #expect(verdict.release.manifest.version == "v4" && verdict.release.note == world.newest)
+    #expect(visitor.events.isEmpty && visitor.waited.isEmpty)
+    let state = try visitor.state()
+    #expect(state.head?.size == 4 && state.newest?.note == world.newest && state.runs == 2)
+    #expect(state.faults.isEmpty && state.alerts.alerts.isEmpty)
+  }
+
+  // MARK: Attacks
+
+  @Test("arbitrary content")
+  func arbitraryContent() throws {
+    let (world, visitor, server) = try Self.settled()
+    var thief = World()
+    thief.release("v1", "v2", "v3", "v4")
+    server.serve(thief)
+    #expect(visitor.refusal(server) == .keyChange)
+    #expect(visitor.alerts == [.keyChange])
+    // One byte of a genuine manifest.
+    server.serve(world)
+    var changed = world.newest
+    changed[60] ^= 1
+    server.put(SitePaths.manifest, changed)
+    #expect(visitor.refusal(server) == .badSignature)
+    #expect(visitor.alerts == [.badSignature])
+    #expect(try visitor.state().head?.isSame(as: world.head()) == true)
+    // Somebody who knows nothing yet has nothing to compare with.
+    #expect(Visitor(world).refusal(Server(thief)) == .unknownKey)
+  }
+
+  @Test("rollback")
+  func rollback() throws {
+    var (world, visitor, server) = try Self.settled()
+    let old = world
+    world.publish("v4")
+    server.serve(world)
+    _ = try visitor.pull(server)
+    server.serve(old)
+    // At first the server is only behind.
+    #expect(try visitor.pull(server).release.manifest.version == "v4")
+    #expect(visitor.faults.contains("\(server.name) stale"))
+    visitor.pass(seconds: 16 * 60)
+    #expect(visitor.refusal(server) == .rollback)
+    #expect(visitor.waited == [1, 4, 9, 16] && visitor.alerts == [.rollback])
+    // Raised once; the head stays.
+    #expect(visitor.refusal(server) == .rollback)
+    #expect(visitor.alerts == [])
+    #expect(try visitor.state().head?.size == 4)
+    server.serve(world)
+    #expect(try visitor.pull(server).release.manifest.version == "v4")
+    #expect(try visitor.state().behindSince == nil)
+  }
+
+  @Test("fast-forward")
+  func fastForward() throws {
+    let (world, visitor, server) = try Self.settled()
+    server.put(SitePaths.manifest, world.note(world.manifest("v9", release: 1_000_000)))
+    #expect(try visitor.pull(server).release.manifest.version == "v3")
+    #expect(visitor.waited == [1, 4, 9, 16])
+    server.serve(world)
+    #expect(try visitor.pull(server).release.manifest.version == "v3")
+    #expect(try visitor.state().newest?.manifest.release == 2)
+  }
+
+  @Test("freeze")
+  func freeze() throws {
+    let (world, visitor, server) = try Self.settled()
+    visitor.maximumAge = 86_400
+    #expect(visitor.refusal(server) == nil)
+    visitor.pass(seconds: 2 * 86_400)
+    let failure = failure { () throws(FetchFailure) in _ = try visitor.pull(server) }
+    #expect(failure?.category == .expired)
+    #expect(failure?.message.contains("the local clock says 2027-01-17") == true)
+    // The publisher only has to sign again.
+    var fresh = world
+    fresh.publish("v3", published: visitor.wall - 60)
+    server.serve(fresh)
+    #expect(visitor.refusal(server) == nil)
+  }
+
+  @Test("mix-and-match")
+  func mixAndMatch() throws {
+    var (world, visitor, server) = try Self.settled()
+    let old = world
+    world.publish("v4")
+    // An older manifest beside the new log: the log knows better.
+    server.serve(world)
+    server.put(SitePaths.manifest, old.newest)
+    #expect(try visitor.pull(server).release.manifest.version == "v4")
+    #expect(visitor.faults == ["\(server.name) stale"])
+    // A newer manifest beside an older log.
+    var newer = world
+    newer.publish("v5")
+    server.serve(world)
+    server.put(SitePaths.manifest, newer.newest)
+    #expect(try visitor.pull(server).release.manifest.version == "v4")
+    // Tiles of another log.
+    var other = World()
+    other.release("a", "b", "c", "d", "e")
+    server.serve(newer)
+    server.put("tile/0/000.p/5", other.files["tile/0/000.p/5"])
+    #expect(visitor.refusal(server) == .tileInvalid)
+    #expect(visitor.alerts.isEmpty)
+  }
+
+  @Test("wrong resource")
+  func wrongResource() throws {
+    let (world, visitor, server) = try Self.settled()
+    var other = World()
+    other.origin = Origin("maps.example.com/other")!
+    other.key = SigningKey.generate(other.origin)
+    other.publish("v4")
+    server.put(SitePaths.manifest, other.newest)
+    #expect(visitor.refusal(server) == .unknownKey)
+    // Also if the user trusts the other one, for what it is.
+    visitor.trusted.append(other.key.key)
+    #expect(visitor.refusal(server) == .originMismatch)
+    server.serve(world)
+    server.put(SitePaths.checkpoint, other.signedCheckpoint())
+    #expect(visitor.refusal(server) == .originMismatch)
+  }
+
+  @Test("endless data")
+  func endlessData() throws {
+    let (_, visitor, server) = try Self.settled()
+    let endless = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+    for path in [SitePaths.manifest, SitePaths.checkpoint] {
+      server.bend { asked, _ in asked == path ? endless : nil }
+      #expect(visitor.refusal(server) == .tooLarge)
+    }
+    #expect(visitor.alerts.isEmpty)
+  }
+
+  @Test("malicious mirror beside a good one")
+  func maliciousMirror() throws {
+    var (world, visitor, good) = try Self.settled()
+    world.publish("v4")
+    good.serve(world)
+    let bad = Server("http://two.example/", world)
+    let junk = Array("junk\n".utf8)
+    for spoiled in [SitePaths.manifest, SitePaths.checkpoint, "tile/0/000.p/4"] {
+      bad.bend { path, _ in path == spoiled ? junk : nil }
+      for order in [[bad, good], [good, bad]] {
+        let client = Visitor(world)
+        let verdict = try client.pull(sources: order.map(\.source))
+        #expect(verdict.release.manifest.version == "v4", "\(spoiled)")
+        #expect(client.alerts.isEmpty)
+      }
+    }
+    bad.bend(nil)
+    bad.isDown = true
+    #expect(try visitor.pull(bad, good).release.manifest.version == "v4")
+    #expect(visitor.faults == ["\(bad.name) unreachable"] && visitor.waited.isEmpty)
+  }
+
+  @Test("key compromise with an announced next key")
+  func keyCompromise() throws {
+    let (second, third) = (
+      SigningKey.generate(World.origin), SigningKey.generate(World.origin)
+    )
+    var world = World()
+    world.nextKey = KeyRing.digest(of: second.key)
+    world.release("v1", "v2")
+    let (visitor, server) = (Visitor(world), Server(world))
+    _ = try visitor.pull(server)
+
+    // The thief of the current key can announce no key of his own, and install none.
+    var thief = world
+    let stolen = SigningKey.generate(World.origin)
+    thief.nextKey = KeyRing.digest(of: stolen.key)
+    thief.publish("v3")
+    server.serve(thief)
+    #expect(visitor.refusal(server) == .keyChange)
+    thief.change(to: stolen)
+    thief.publish("v4")
+    server.serve(thief)
+    #expect(visitor.refusal(server) == .keyChange)
+
+    // The publisher goes on with the announced one: accepted, and said once.
+    let before = world
+    world.change(to: second, announcing: third)
+    world.publish("v3")
+    server.serve(world)
+    #expect(try visitor.pull(server).release.manifest.version == "v3")
+    #expect(visitor.notes.filter { $0.contains("changed at release 2") }.count == 1)
+    _ = try visitor.pull(server)
+    #expect(visitor.notes.isEmpty)
+
+    // The old key counts no more for what comes later.
+    var late = before
+    late.release("v3", "v4", "v5")
+    server.serve(late)
+    #expect(visitor.refusal(server) == .keyChange)
+
+    // Changes that were missed are walked back.
+    let fourth = SigningKey.generate(World.origin)
+    let absent = Visitor(before)
+    server.serve(before)
+    _ = try absent.pull(server)
+    world.publish("v4")
+    world.change(to: third, announcing: fourth)
+    world.release("v5", "v6")
+    world.change(to: fourth)
+    world.publish("v7")
+    server.serve(world)
+    #expect(try absent.pull(server).release.manifest.version == "v7")
+    #expect(try absent.state().successions.map(\.since) == [2, 4, 6])
+    #expect(try visitor.pull(server).release.manifest.version == "v7")
+  }
+
+  @Test("split view")
+  func splitView() throws {
+    var (world, visitor, server) = try Self.settled()
+    var other = world
+    world.release("v4", "v5")
+    other.release("v4-for-you", "v5-for-you", "v6-for-you")
+    server.serve(world)
+    _ = try visitor.pull(server)
+    server.serve(other)
+    #expect(visitor.refusal(server) == .fork)
+    #expect(visitor.alerts == [.fork])
+    let alert = try #require(try visitor.state().alerts.alerts.last)
+    let path = try #require(alert.evidence)
+    #expect(path.hasPrefix("/state/evidence/"))
+    let bytes = try visitor.fileSystem.openFile(path).readAll(path, limit: 1 << 20)
+    let evidence = try Evidence(bytes, trusted: [world.key.key])
+    #expect(evidence.smaller.size == 5 && evidence.larger.size == 6)
+    // The same size, and smaller.
+    var twin = World(world, dropping: 1)
+    var smaller = World(world, dropping: 2)
+    twin.publish("v5-for-you")
+    smaller.publish("v4-for-you")
+    for fork in [twin, smaller] {
+      server.serve(fork)
+      #expect(visitor.refusal(server) == .fork)
+      #expect(visitor.alerts == [.fork])
+    }
+    // Two mirrors that show different things to somebody who is new.
+    let newcomer = Visitor(world)
+    let mirror = Server("http://two.example/", other)
+    server.serve(world)
+    #expect(newcomer.refusal(server, mirror) == .fork)
+    #expect(try visitor.pull(server).release.manifest.version == "v5")
+  }
+
+  @Test("a release that nobody else sees")
+  func notLogged() throws {
+    let (world, visitor, server) = try Self.settled()
+    let secret = world.note(world.manifest("v3-for-you", release: 2))
+    server.put(SitePaths.manifest, secret)
+    #expect(visitor.refusal(server) == .notLogged)
+    #expect(visitor.alerts == [.notLogged])
+    // Beside one who shows what is logged, it ends nothing.
+    let good = Server("http://two.example/", world)
+    #expect(try visitor.pull(server, good).release.manifest.version == "v3")
+  }
+
+  @Test("a version that is used again")
+  func versionReused() throws {
+    var (world, visitor, server) = try Self.settled()
+    world.publish("v3", content: "something else")
+    server.serve(world)
+    #expect(visitor.refusal(server) == .versionReused)
+    #expect(visitor.alerts == [.versionReused])
+    #expect(try visitor.state().head?.size == 3)
+  }
+
+  @Test("a newer state that is withheld")
+  func withheld() throws {
+    var (world, visitor, server) = try Self.settled()
+    world.release("v4", "v5")
+    let head = try world.head()
+    let seen = SeenHead(
+      head, .pending, peer: "a friend",
+      firstSeen: Moment(boot: visitor.boot, seconds: visitor.sinceBoot, run: 1))
+    _ = try visitor.store.update { state in
+      state.remember(seen)
+      return true
+    }
+    _ = try visitor.pull(server)
+    #expect(visitor.alerts.isEmpty)
+    visitor.pass(seconds: 16 * 60)
+    #expect(try visitor.pull(server).release.manifest.version == "v3")
+    #expect(visitor.alerts == [.withheld])
+    visitor.maximumAge = 365 * 86_400
+    #expect(visitor.refusal(server) == .withheld)
+    // As soon as somebody shows it, all is well.
+    server.serve(world)
+    #expect(visitor.refusal(server) == nil)
+    #expect(try visitor.state().seen.allSatisfy { $0.standing == .proven })
+  }
+
+  // MARK: False alarms
+
+  @Test("edges out of step, the manifest first")
+  func manifestFirst() throws {
+    var (world, visitor, server) = try Self.settled()
+    let old = world
+    world.publish("v4")
+    let (new, stale) = (world.files, old.signedCheckpoint())
+    server.serve(world)
+    server.put(SitePaths.manifest, new[SitePaths.manifest])
+    // The cache of the checkpoint gives way when it is asked to.
+    server.bend { path, bypasses in path == SitePaths.checkpoint && !bypasses ? stale : nil }
+    #expect(try visitor.pull(server).release.manifest.version == "v4")
+    #expect(visitor.waited == [1] && visitor.alerts.isEmpty)
+    // And if it does not, the run ends well with what the log holds.
+    let second = Visitor(world)
+    server.bend { path, _ in path == SitePaths.checkpoint ? stale : nil }
+    #expect(try second.pull(server).release.manifest.version == "v3")
+    #expect(second.waited == [1, 4, 9, 16] && second.alerts.isEmpty)
+  }
+
+  @Test("edges out of step, the checkpoint first")
+  func checkpointFirst() throws {
+    var (world, visitor, server) = try Self.settled()
+    let old = world.newest
+    world.release("v4", "v5")
+    server.serve(world)
+    server.bend { path, _ in path == SitePaths.manifest ? old : nil }
+    #expect(try visitor.pull(server).release.note == world.newest)
+    #expect(visitor.waited.isEmpty && visitor.alerts.isEmpty)
+  }
+
+  @Test("a junk signature line")
+  func junkSignature() throws {
+    let (world, visitor, server) = try Self.settled()
+    let line = "\u{2014} somebody.example AAAAAAAAAAAA\n"
+    for path in [SitePaths.manifest, SitePaths.checkpoint] {
+      let note = try #require(world.files[path])
+      // A line of an unknown key changes nothing about the checkpoint; a manifest is another entry.
+      server.put(SitePaths.checkpoint, note + Array(line.utf8))
+      if path == SitePaths.checkpoint { #expect(visitor.refusal(server) == nil) }
+    }
+    // A broken line of the known key is the fault of whoever added it.
+    let own = String(decoding: world.signedCheckpoint(), as: UTF8.self)
+    let start = try #require(own.firstIndex(of: "\u{2014}"))
+    let broken = String(own[start...].dropLast(8)) + "AAA=\n"
+    server.put(SitePaths.checkpoint, Array((own + broken).utf8))
+    let good = Server("http://two.example/", world)
+    #expect(visitor.refusal(server, good) == nil)
+    #expect(visitor.alerts.isEmpty && visitor.faults.contains { $0.hasPrefix(server.name) })
+  }
+
+  @Test("a genuine newer checkpoint with garbage tiles")
+  func garbageTiles() throws {
+    var (world, visitor, server) = try Self.settled()
+    let old = world
+    world.publish("v4")
+    server.serve(world)
+    server.bend { path, _ in
+      path.hasPrefix("tile/0/") ? [UInt8](repeating: 7, count: 128) : nil
+    }
+    #expect(visitor.refusal(server) == .tileInvalid)
+    #expect(visitor.alerts.isEmpty)
+    // Beside one that is behind, the run goes on with what that one shows.
+    let slow = Server("http://two.example/", old)
+    #expect(try visitor.pull(server, slow).release.manifest.version == "v3")
+    #expect(visitor.alerts.isEmpty)
+    // The head was seen, and is compared as soon as somebody has its tiles.
+    #expect(try visitor.state().seen.contains { $0.head.size == 4 && $0.standing == .pending })
+    server.bend(nil)
+    #expect(try visitor.pull(server, slow).release.manifest.version == "v4")
+    #expect(visitor.alerts.isEmpty)
+  }
+
+  @Test("last year's checkpoint from one mirror")
+  func oldMirror() throws {
+    var (world, visitor, server) = try Self.settled()
+    let old = world
+    world.release("v4", "v5")
+    server.serve(world)
+    _ = try visitor.pull(server)
+    visitor.pass(seconds: 365 * 86_400)
+    let mirror = Server("http://two.example/", old)
+    for _ in 0..<3 {
+      #expect(try visitor.pull(mirror, server).release.manifest.version == "v5")
+      #expect(visitor.alerts.isEmpty && visitor.waited.isEmpty)
+      #expect(visitor.faults == ["\(mirror.name) stale"])
+      visitor.pass(seconds: 3_600)
+    }
+    #expect(try visitor.state().faults.map(\.count) == [3])
+  }
+
+  @Test("a wrong clock")
+  func wrongClock() throws {
+    let (world, visitor, server) = try Self.settled()
+    // Set back by a decade: what is known says that it is later.
+    visitor.wall -= 10 * 365 * 86_400
+    let verdict = try visitor.pull(server)
+    #expect(visitor.alerts.isEmpty)
+    #expect(visitor.notes.contains { $0.contains("the local clock says 2017") })
+    // A release from the future is a warning, and never a floor.
+    #expect(verdict.state.now(wall: visitor.wall).seconds == visitor.wall)
+    #expect(
+      verdict.state.now(wall: World.start).seconds == World.start + 2 * 60)
+    // Waits are on a clock that nobody sets: nothing alarms because the wall clock jumped.
+    let old = World(world, dropping: 1)
+    server.serve(old)
+    _ = try visitor.pull(server)
+    visitor.wall += 20 * 365 * 86_400
+    #expect(visitor.refusal(server) == nil)
+    #expect(visitor.alerts.isEmpty)
+  }
+
+  @Test("a machine that was started again")
+  func restarted() throws {
+    let (world, visitor, server) = try Self.settled()
+    server.serve(World(world, dropping: 1))
+    #expect(visitor.refusal(server) == nil)
+    // The first run after a start does not count as late, however the clocks stand; the second does.
+    visitor.restart()
+    visitor.sinceBoot = 1_000_000
+    #expect(visitor.refusal(server) == nil)
+    #expect(visitor.refusal(server) == .rollback)
+  }
+}
+
+extension World {
+  /// The same history, without its last releases.
+  init(_ other: World, dropping count: Int = 0) {
+    self = other
+    entries.removeLast(count)
+    for release in size..<size + Int64(count) { manifests[release] = nil }
+  }
+}
