@@ -73,6 +73,11 @@ int fetchres_terminal_columns(int fd) {
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+int fetchres_terminal_rows(int fd) {
+  struct winsize size;
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 int64_t fetchres_free_bytes(int fd) {
   struct statvfs status;
   if (fstatvfs(fd, &status) != 0) return -1;

@@ -41,6 +41,12 @@ package struct DownloadProgress: Sendable, Equatable {
   package var rate: Double?
   /// How many sources have a request under way.
   package var sources: Int
+  /// What may be on disk, and is not hashed yet.
+  package var unhashed: Int64 = 0
+  /// Seconds until a source may be asked again; nil unless all are to be left alone.
+  package var wait: Double?
+  /// Nil unless somebody wants to see it.
+  package var map: BlockMap?
 
   package init(
     total: Int64 = 0, verified: Int64 = 0, resumed: Int64 = 0, reused: Int64 = 0,

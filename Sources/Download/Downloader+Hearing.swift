@@ -79,6 +79,7 @@ extension Downloader {
     case .claim: resumedBytes += fresh
     case .look, .move, .zeros: reusedBytes += fresh
     }
+    if span == nil, fresh > 0 { carried.add(blocks) }
     for block in blocks {
       moves += carryOver.takeFollowers(of: block).map { (ownBlocks, block, $0) }
     }

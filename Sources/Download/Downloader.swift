@@ -47,6 +47,9 @@ package final class Downloader {
   var reusedBytes: Int64 = 0
   var committer: Committer
   var nextReport = 0.0
+  var carried: CarriedBlocks
+  /// Whether the next report should have a map of the blocks.
+  package var mapIsWanted: () -> Bool = { false }
   /// Looked at once a second: how the list of sources has changed.
   private let sourceChanges: () -> DownloadSourceChange?
   private var nextSourceLook = 0.0
@@ -74,6 +77,7 @@ package final class Downloader {
     self.limits = limits
     self.report = report
     layout = resource.manifest.layout
+    carried = CarriedBlocks(blocks: layout.count)
     let mailbox = Monitor<[Message]>([])
     self.mailbox = mailbox
 
@@ -273,10 +277,12 @@ package final class Downloader {
     let bytes =
       verified.count * layout.blockSize
       - (lastIsDone ? layout.blockSize - Int64(layout.length(of: layout.count - 1)) : 0)
-    report(
-      .progress(
-        DownloadProgress(
-          total: layout.size, verified: bytes, resumed: resumedBytes, reused: reusedBytes,
-          rate: scheduler.rate(now: now), sources: scheduler.activeSources)))
+    var progress = DownloadProgress(
+      total: layout.size, verified: bytes, resumed: resumedBytes, reused: reusedBytes,
+      rate: scheduler.rate(now: now), sources: scheduler.activeSources)
+    progress.unhashed = min(layout.size - bytes, claimed.count * layout.blockSize)
+    progress.wait = scheduler.silentUntil(now: now).map { $0 - now }
+    if mapIsWanted() { progress.map = scheduler.map(carried: carried) }
+    report(.progress(progress))
   }
 }

@@ -195,6 +195,10 @@ package final class ResourceDirectory: Sendable {
   package struct UnfinishedWork: Sendable {
     package let manifest: Manifest
     package let bytesOnDisk: Int64
+    /// Seconds since 1970.
+    package let lastWrite: Int64
+    /// Of what is on disk, as if it were verified: that shows only when it is hashed.
+    package let map: BlockMap
   }
 
   package func unfinishedWork() -> [UnfinishedWork] {
@@ -203,12 +207,19 @@ package final class ResourceDirectory: Sendable {
         let blocks = try? openPartial()?.openDirectory(work.name)
           .openFile(PartialResource.blocksName, .read)
       else { return nil }
+      let layout = manifest.layout
       var (bytes, offset): (Int64, Int64) = (0, 0)
+      var present = BlockSet(universe: layout.count)
       while let data = try? blocks.nextData(from: offset) {
         bytes += data.upperBound - data.lowerBound
         offset = data.upperBound
+        let first = (data.lowerBound + layout.blockSize - 1) / layout.blockSize
+        let end = data.upperBound >= layout.size ? layout.count : data.upperBound / layout.blockSize
+        if first < end { present.insert(first..<end) }
       }
-      return UnfinishedWork(manifest: manifest, bytesOnDisk: min(bytes, manifest.layout.size))
+      return UnfinishedWork(
+        manifest: manifest, bytesOnDisk: min(bytes, layout.size),
+        lastWrite: (try? blocks.status())?.modified.seconds ?? 0, map: BlockMap(present))
     }
   }
 

@@ -1,5 +1,8 @@
+import Download
 import Failure
 import SignedNote
+import Storage
+import Transport
 
 /// Which origin a run expects and under which keys, settled before the network is used: so a genuine
 /// manifest of another resource is refused.
@@ -35,5 +38,29 @@ struct ExpectedOrigin: Sendable {
       keys.append(key)
     }
     return (keys, named)
+  }
+
+  /// Without a network: what was named, else what the directory says that it belongs to, else what
+  /// this URL was last time, else a trusted origin that is written like the URL. Nil if none tells.
+  static func find(
+    named: Origin?, _ site: SiteURL, directory: String?, _ state: StateDirectory
+  ) throws(FetchFailure) -> Origin? {
+    if let named { return named }
+    if let directory, let origin = try ResourceDirectory(directory, state.fileSystem)?.origin() {
+      return origin
+    }
+    if let origin = state.site(of: site.base)?.origin { return origin }
+    return try state.trust.load().origins.first { $0.name == site.plainName }
+  }
+}
+
+extension PullRequest {
+  /// The origin that a run of this request would expect; nil if nothing tells it.
+  package func expectedOrigin(
+    _ fileSystem: any FileSystem = RealFileSystem()
+  ) throws(FetchFailure) -> Origin? {
+    try ExpectedOrigin.find(
+      named: ExpectedOrigin.parse(keys: keys, origin: origin).origin, SiteURL(url),
+      directory: directory, StateDirectory(stateDirectory, fileSystem))
   }
 }

@@ -61,10 +61,9 @@ package struct PullSession {
       transport = makeTransport(try policy(site, pins: pins), identity, identities)
     }
     defer { transport?.stop() }
-    var origin = named
-    if origin == nil { origin = try recordedOrigin(site, state) }
-    if origin == nil { origin = trust.origins.first { $0.name == site.plainName } }
-    guard let origin else { throw unknownKey(site, transport, nil) }
+    let expectedOrigin = try ExpectedOrigin.find(
+      named: named, site, directory: request.directory, state)
+    guard let origin = expectedOrigin else { throw unknownKey(site, transport, nil) }
     let path = request.directory ?? origin.directoryName
     if let other = try ResourceDirectory(path, fileSystem)?.origin(), other != origin {
       throw FetchFailure(
@@ -81,18 +80,6 @@ package struct PullSession {
         throw hintingAtIdentity(error, site, identity)
       }
     }
-  }
-
-  /// What the directory says that it belongs to, else what this URL was last time.
-  private func recordedOrigin(
-    _ site: SiteURL, _ state: StateDirectory
-  ) throws(FetchFailure) -> Origin? {
-    if let path = request.directory,
-      let origin = try ResourceDirectory(path, fileSystem)?.origin()
-    {
-      return origin
-    }
-    return state.site(of: site.base)?.origin
   }
 
   private func policy(_ site: SiteURL, pins: [String]) throws(FetchFailure) -> RequestPolicy {

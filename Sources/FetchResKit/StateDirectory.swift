@@ -6,30 +6,19 @@ import Storage
 import System
 import Transport
 
-/// Where this program keeps its own records: `--state-dir`, else `$XDG_STATE_HOME/fetchres`, else
-/// `$HOME/.local/state/fetchres`, else `$STATE_DIRECTORY`.
+/// Where this program keeps its own records: `--state-dir`, else ``StatePlace/standard``.
 struct StateDirectory: Sendable {
   let path: String
   let fileSystem: any FileSystem
 
   init(_ chosen: String?, _ fileSystem: any FileSystem) throws(FetchFailure) {
     self.fileSystem = fileSystem
-    func variable(_ name: String) -> String? {
-      ThisProcess.environment(name).flatMap { $0.isEmpty ? nil : $0 }
-    }
-    if let chosen {
-      path = chosen
-    } else if let state = variable("XDG_STATE_HOME") {
-      path = Path.join(state, "fetchres")
-    } else if let home = variable("HOME") {
-      path = Path.join(home, ".local/state/fetchres")
-    } else if let given = variable("STATE_DIRECTORY") {
-      path = given
-    } else {
+    guard let path = chosen ?? StatePlace.standard?.path else {
       throw FetchFailure(
         .usage, "there is no place for the state: HOME and XDG_STATE_HOME are not set",
         hint: "name one with --state-dir")
     }
+    self.path = path
   }
 
   /// What is kept of an origin's release log.

@@ -29,16 +29,25 @@ package final class Signals: Sendable {
         if first.compareExchange(expected: 0, desired: number, ordering: .relaxed).exchanged {
           onSignal(number)
         } else {
+          TerminalKeys.end()
           _exit(128 + number)
         }
       }
     }
   }
 
+  /// Whoever started this process with a signal ignored (`nohup`, a shell without job control) does not
+  /// want it to be ended by that.
+  private static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    return sigaction(signal, nil, &action) == 0
+      && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
   private static var set: sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
-    for signal in watched { sigaddset(&set, signal) }
+    for signal in watched where !isIgnored(signal) { sigaddset(&set, signal) }
     return set
   }
 }

@@ -11,10 +11,26 @@ package enum Terminal {
     isatty(descriptor.number) == 1
   }
 
+  /// Makes sure that the first three descriptors are taken: a file that is opened later must not get
+  /// the place of a stream that was closed, or what is said would be written into it. What is read
+  /// there is empty, and what is written fails as before. To be called before anything is opened.
+  package static func occupyClosedStreams() {
+    for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 {
+      // It gets the lowest number that is free, which is this one.
+      _ = fetchres_open("/dev/null", O_RDONLY, 0)
+    }
+  }
+
   /// The width of the terminal in columns; 80 where unknown.
   package static func columns(_ descriptor: Descriptor) -> Int {
     let columns = Int(fetchres_terminal_columns(descriptor.number))
     return columns > 0 ? columns : 80
+  }
+
+  /// The height of the terminal in rows; 24 where unknown.
+  package static func rows(_ descriptor: Descriptor) -> Int {
+    let rows = Int(fetchres_terminal_rows(descriptor.number))
+    return rows > 0 ? rows : 24
   }
 }
 

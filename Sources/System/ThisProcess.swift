@@ -29,6 +29,7 @@ package enum ThisProcess {
 
   /// Ends the process without running exit handlers of libraries.
   package static func exit(_ status: Int32) -> Never {
+    TerminalKeys.end()
     fflush(nil)
     _exit(status)
   }

@@ -3,6 +3,7 @@ import FetchResKit
 import System
 
 // Nothing of libcurl, OpenSSL or the state is touched before a command needs it.
+Terminal.occupyClosedStreams()
 Signals.ignoreBrokenPipes()
 #if FETCHRES_MUTANTS
   Mutant.chosen = ThisProcess.environment(Mutant.variable).flatMap(Mutant.init(rawValue:))

@@ -28,6 +28,10 @@ int fetchres_accept(int listener);  // close-on-exec
 int fetchres_wait_for_hangup(int socket, int milliseconds);  // 1 hung up, 0 time over
 int fetchres_spawn_in(posix_spawn_file_actions_t *actions, const char *directory);  // an error number
 int fetchres_terminal_columns(int fd);  // 0 where unknown
+int fetchres_terminal_rows(int fd);     // 0 where unknown
+bool fetchres_keys_begin(int fd);       // again in the foreground; false if it is not possible now
+void fetchres_keys_end(void);
+bool fetchres_keys_was_stopped(void);   // since it was asked last
 int64_t fetchres_free_bytes(int fd);    // what an unprivileged user may still write
 int fetchres_set_file_times(int fd, int64_t seconds);
 int fetchres_random(void *bytes, size_t count);
