@@ -57,6 +57,8 @@ let package = Package(
   products: [
     .executable(name: "fetchres", targets: ["fetchres-cli"]),
     .library(name: "FetchResKit", targets: ["FetchResKit"]),
+    // For Tests/Fuzz, which is a package of its own.
+    .library(name: "FaultOrigin", targets: ["FaultOrigin"]),
   ],
   targets: modules.map { target($0.name, $0.imports) } + [
     .executableTarget(
@@ -75,8 +77,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
-        "Failure",
+        "ReleaseLog", "Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
       ],
       path: "Tests/TestSupport", swiftSettings: swift),
     tests("ArchitectureTests", []),
@@ -90,7 +92,8 @@ let package = Package(
         "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
-    tests("TransportTests", ["Transport", "System", "Failure"]),
+    tests("TransportTests", ["Transport", "CLibcurl", "System", "Failure"]),
+    tests("FetchResKitTests", ["FetchResKit", "Storage", "Crypto", "System", "Failure"]),
     tests(
       "DownloadTests",
       [
@@ -102,6 +105,12 @@ let package = Package(
       [
         "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
         "Failure",
+      ]),
+    tests(
+      "CrashTests",
+      [
+        "FetchResKit", "Download", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests(
       "PublishingTests",

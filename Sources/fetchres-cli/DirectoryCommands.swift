@@ -218,18 +218,10 @@ enum CleanCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
     let directory = try ChosenDirectory.open(arguments)
-    let lock = try directory.lock()
-    let isDry = arguments.has("--dry-run")
-    for name in directory.partialNames() {
-      Output.line(Path.join(directory.path, ".fetchres/partial/\(name)"))
-      if !isDry { try directory.removeUnfinished(name, lock) }
-    }
-    guard arguments.has("--old-versions"), let kept = directory.available else { return 0 }
-    for version in directory.completedVersions()
-    where version.manifest.version != kept.manifest.version {
-      Output.line(Path.join(directory.path, version.manifest.version))
-      if !isDry { try directory.remove(version) }
-    }
+    try directory.clean(
+      try directory.lock(), oldVersions: arguments.has("--old-versions"),
+      isDry: arguments.has("--dry-run")
+    ) { Output.line($0) }
     return 0
   }
 }

@@ -95,7 +95,7 @@ final class ProgressView {
       reminder =
         "\(Quantities.counted(Int64(count), "alert")) about \(origin) "
         + "\(count == 1 ? "is" : "are") not acknowledged: 'fetchres integrity' says more"
-    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .sources, .note: break
+    case .manifest, .begin, .progress, .blockRejected, .sourceFailed, .sources, .route, .note: break
     }
   }
 
@@ -123,6 +123,8 @@ final class ProgressView {
       guard isVerbose || sources.count > 1 else { return }
       for source in sources { say(Self.shown(source)) }
     case .alert, .unacknowledgedAlerts: break
+    case .route(let text):
+      if isVerbose { say(text) }
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }
@@ -224,6 +226,10 @@ final class ProgressView {
       var line = JSONLine("alerts")
       line.add("origin", origin)
       line.add("unacknowledged", Int64(count))
+      line.print()
+    case .route(let text):
+      var line = JSONLine("route")
+      line.add("message", text)
       line.print()
     case .note(let text, let hint):
       var line = JSONLine("note")

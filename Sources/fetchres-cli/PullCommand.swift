@@ -16,7 +16,7 @@ enum PullCommand {
       OptionSpec("--mirror", "URL", repeats: true, "ask this place too"),
       OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
       OptionSpec("--offline", "use the disk alone"),
-      OptionSpec("--connections", "N", "at most N at a time; default 8"),
+      OptionSpec("--connections", "N", "at most N at a time; default 16"),
       OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
       OptionSpec("--limit-rate", "RATE", "for the whole run"),
       OptionSpec("--connect-timeout", "TIME", "default 10s"),
@@ -27,6 +27,11 @@ enum PullCommand {
       OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
       OptionSpec("--keep", "N", "keep N complete versions; default all"),
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
+      OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h"),
+      OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD"),
+      OptionSpec("--no-proxy", "go through none, whatever the environment says"),
+      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050"),
+      OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
       OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
       OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have"),
@@ -109,6 +114,7 @@ enum PullCommand {
       Quantities.count(text).flatMap { $0 > 0 ? $0 : nil }
     }
     request.headers = try HeaderOption.lines(arguments)
+    request.proxy = try ProxyOptions.setting(arguments)
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
     request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }

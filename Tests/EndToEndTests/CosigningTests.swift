@@ -53,7 +53,7 @@ import Testing
       #expect(held.error.contains("it is not live yet"))
       // Clients still see what was there; what witnesses check is in place.
       #expect(Disk.exists("\(bench.site.path)/tile/0/000.p/\(old + 1)"))
-      #expect(try? Disk.read("\(bench.site.path)/checkpoint") != held.bytes)
+      #expect((try? Disk.read("\(bench.site.path)/checkpoint")) != held.bytes)
       let other = try bench.scratch.write("other", randomBytes(1_000))
       try bench.fetchres.run(bench.site.publishing(other, version: "x")).expectRefusal(2, "is held")
       try bench.mode("--abandon").expect(2)

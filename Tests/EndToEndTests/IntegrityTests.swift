@@ -132,9 +132,12 @@ import Testing
     missing.expect(0)
     #expect(missing.error.contains("no alarm"))
     try bench.origin().bend(nil)
-    for block in 0..<4 { try Disk.flip("\(bench.directory)/v1/thing.bin", at: block * 65_536 + 9) }
-    try bench.fetchres.run("integrity", "sample", bench.directory)
-      .expectRefusal(4, "is not what was signed")
+    for block in Int64(0)..<4 {
+      try Disk.flip("\(bench.directory)/v1/thing.bin", at: block * 65_536 + 9)
+    }
+    let spoiled = try bench.fetchres.run("integrity", "sample", bench.directory)
+    spoiled.expect(4)
+    #expect(spoiled.error.contains("is not what was signed"))
   }
 
   @Test("a pinned pull says which release is newer")
@@ -188,12 +191,13 @@ import Testing
   func endless() throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(100_000))
-    let endless = [UInt8](repeating: 0x78, count: 4 << 20)
+    // More than the buffers of a connection hold.
+    let endless = [UInt8](repeating: 0x78, count: 64 << 20)
     try bench.origin().bend { request, response in
       if request.path == "/checkpoint" { response.replaceBody(endless) }
     }
     try bench.pull("--json").expectFailure("too-large", 4)
-    #expect(try bench.origin().bytes(of: "/checkpoint") < 4 << 20)
+    #expect(try bench.origin().bytes(of: "/checkpoint") < 64 << 20)
     #expect(try bench.origin().count(of: release.dataPath) == 0)
   }
 }
