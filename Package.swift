@@ -87,7 +87,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "fetchres-cli", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "fetchres-cli", "FetchResKit", "Publishing", "ReleaseLog", "Transport", "Storage",
+        "Manifest",
         "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
