@@ -2,29 +2,6 @@ import CLibcurl
 import Failure
 import System
 
-/// What other threads tell the curl thread.
-struct CurlMailbox: Sendable {
-  var starts: [(TransferID, Request, any ResponseReceiver)] = []
-  var cancels: [TransferID] = []
-  var resumes = false
-  /// Whether this machine is cut off from the host that a transfer did not reach.
-  var looks: [(TransferID, isCutOff: Bool)] = []
-  var stops = false
-  /// What transfers that run then finish with.
-  var stopReason = FetchFailure(.interrupted, "the transport stopped")
-  /// Whether the multi handle is gone.
-  var isClosed = false
-
-  /// What is there now; afterwards there is nothing but how things stand.
-  mutating func take() -> CurlMailbox {
-    defer {
-      (starts, cancels, looks) = ([], [], [])
-      resumes = false
-    }
-    return self
-  }
-}
-
 /// What the curl thread owns, and does.
 final class CurlLoop {
   private let multi: MultiHandle
@@ -231,21 +208,4 @@ final class CurlLoop {
     failure.exchange.isLocal = isCutOff
     finish(transfer, failure)
   }
-}
-
-/// The one rate limiter of a curl thread.
-final class SharedLimit {
-  private var limiter: RateLimiter
-
-  init(bytesPerSecond: Int64) {
-    limiter = RateLimiter(bytesPerSecond: bytesPerSecond, now: Clocks.monotonic())
-  }
-
-  func take(_ count: Int) -> Bool { limiter.take(count, now: Clocks.monotonic()) }
-
-  /// What was counted and will be offered again.
-  func giveBack(_ count: Int) { limiter.giveBack(count) }
-
-  /// Seconds until a paused transfer may go on.
-  var wait: Double { limiter.wait(now: Clocks.monotonic()) }
 }

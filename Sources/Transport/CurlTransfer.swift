@@ -234,8 +234,12 @@ final class CurlTransfer {
 
   private func follow(_ head: ResponseHead) throws(FetchFailure) {
     redirects += 1
-    guard let target = easy.redirectTarget, let next = try? WebURL(target) else {
-      throw FetchFailure(.redirectRefused, "the server redirects to no http or https URL")
+    let target = easy.redirectTarget
+    guard let target, let next = try? WebURL(target) else {
+      throw FetchFailure(
+        .redirectRefused,
+        "the server redirects to no http or https URL"
+          + (target.flatMap { WebURL.place(of: $0) }.map { ": \($0)" } ?? ""))
     }
     try policy.checkRedirect(from: request.url, to: next, hops: redirects)
     request.url = next.redirected(from: request.url)

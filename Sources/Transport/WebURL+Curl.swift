@@ -99,12 +99,20 @@ package struct WebURL: Sendable, Hashable {
     WebURL(self, userinfo: hasSameOrigin(as: url) ? userinfo ?? url.userinfo : nil)
   }
 
+  /// Scheme and host of a text that is a URL of some kind; nil if it is not.
+  static func place(of text: String) -> String? {
+    let words = shown(text)
+    guard let mark = words.firstRange(of: "://") else { return nil }
+    let host = words[mark.upperBound...].prefix { $0 != "/" }
+    return "\(words[..<mark.upperBound])\(host)"
+  }
+
   /// A text that should have been a URL, without anything that may be a secret: what stands before an
   /// at sign, even behind a slash, and what stands behind a question or number sign.
   static func shown(_ text: String) -> String {
     var scheme = text[..<text.startIndex]
     if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"),
-      text[..<colon].allSatisfy({ $0.isASCII && $0.isLetter })
+      text[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
     {
       scheme = text[..<text.index(colon, offsetBy: 3)]
     }

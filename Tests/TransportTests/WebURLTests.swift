@@ -134,6 +134,25 @@ import Testing
     #expect(WebURL.shown("manifest") == "manifest")
   }
 
+  @Test(arguments: [
+    ("ftp://u:secret@h:21/secret?secret", "ftp://h:21"), ("socks5://u:secret@h", "socks5://h"),
+    ("gopher://h", "gopher://h"), ("javascript:secret", nil), ("secret", nil),
+  ])
+  func `of a foreign URL no more is named than its place`(_ text: String, _ place: String?) {
+    #expect(WebURL.place(of: text) == place)
+  }
+
+  @Test func `the target of a redirect has a password only within one origin`() throws {
+    let url = try WebURL("https://user:secret@example.com/a")
+    func userinfo(_ target: String) throws -> String? {
+      try WebURL(target).redirected(from: url).userinfo
+    }
+    #expect(try userinfo("https://example.com/b") == "user:secret")
+    #expect(try userinfo("https://other:one@example.com/b") == "other:one")
+    #expect(try userinfo("https://example.com:444/b") == nil)
+    #expect(try userinfo("https://other:one@example.org/b") == nil)
+  }
+
   @Test func `credentials belong to scheme, host and port together`() throws {
     let url = try WebURL("https://example.com/a")
     for same in ["https://example.com/b?x", "https://EXAMPLE.com:443/", "https://u@example.com/"] {
