@@ -88,6 +88,9 @@ let package = Package(
         "fetchres-cli", "Publishing", "Transport", "Storage", "Manifest", "Crypto", "System",
         "Failure",
       ]),
+    tests(
+      "CommandLineTests",
+      ["fetchres-cli", "FetchResKit", "Download", "SignedNote", "Storage", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "System", "Failure"]),
     tests(
