@@ -17,6 +17,8 @@ package struct PullSession {
   let passwords: PasswordSource
   let report: (FetchEvent) -> Void
   let now: () -> UTCDate
+  /// Whether events of progress should have a map of the blocks.
+  package var mapIsWanted: () -> Bool = { false }
 
   package init(
     _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
@@ -127,6 +129,7 @@ package struct PullSession {
     let monitor = try monitor(expected, site, state, sources: sources, transport)
     var expected = expected
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
+      report(.phase(.checkingLog))
       let verdict = try monitor.run()
       // A key that was announced and followed counts from here on.
       expected.keys = verdict.keys
@@ -226,11 +229,7 @@ package struct PullSession {
       switch event {
       case .progress(let progress):
         last = progress
-        report(
-          .progress(
-            FetchEvent.Progress(
-              total: progress.total, verified: progress.verified, resumed: progress.resumed,
-              reused: progress.reused, rate: progress.rate, sources: progress.sources)))
+        report(.progress(FetchEvent.Progress(progress)))
       case .blockRejected(let failure, let wasOnDisk):
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
@@ -244,7 +243,9 @@ package struct PullSession {
       report(.sources(reports))
       state.remember(reports, of: manifest.origin)
     }
+    downloader.mapIsWanted = mapIsWanted
     try downloader.run(interruption)
+    report(.phase(.finishing))
     return Work(
       fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)
   }
