@@ -17,7 +17,9 @@ extension Downloader {
       scheduler.ended(span, failure, now: now)
       if let failure, failure.category != .interrupted { report(.sourceFailed(failure)) }
     case .tile(let tile, .success(let bytes)):
+      let wanted = tiles.outstanding
       for (tile, failure) in tiles.received(tile, bytes) { tileFailed(tile, failure, now: now) }
+      if tiles.outstanding < wanted { scheduler.received(tile, now: now) }
     case .tile(let tile, .failure(let failure)):
       tiles.failed(tile)
       tileFailed(tile, failure, now: now)

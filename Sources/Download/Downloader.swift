@@ -145,6 +145,7 @@ package final class Downloader {
       let now = Clocks.monotonic()
       scheduler.arrived(bytes: arrived.total, now: now)
       lookForSources(now: now)
+      scheduler.awaitsTiles = !tiles.isIdle
       for action in scheduler.next(now: now) { perform(action) }
       if !waiting.isEmpty { startWaiting() }
       try prove(workers)

@@ -21,7 +21,7 @@ extension Scheduler {
       failure = reason ?? FetchFailure(.unreachable, "there is no source left to ask")
       return
     }
-    guard soonest - lastProgress > policy.giveUpAfter else { return }
+    guard soonest - max(lastProgress, lastArrival) > policy.giveUpAfter else { return }
     var failure = reason ?? FetchFailure(.unreachable, "every source is waiting after failures")
     let wait = Int((soonest - now).rounded(.up))
     failure.hint =
@@ -56,7 +56,7 @@ extension Scheduler {
   /// Whether something is missing that this source has not failed to give too often.
   private func canGiveSomething(_ source: SourceID) -> Bool {
     let suspects = attempts.keys.filter { missing.contains($0) }
-    return missing.count > suspects.count
+    return missing.count > suspects.count || missing.isEmpty
       || suspects.contains { (attempts[$0]?[source] ?? 0) < policy.attemptsPerBlock }
   }
 }

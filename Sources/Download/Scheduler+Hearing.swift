@@ -162,6 +162,9 @@ extension Scheduler {
   /// Which source was asked for a tile last.
   package func source(asked tile: TileAddress) -> SourceID? { tileRequests[tile]?.source }
 
+  /// A tile came.
+  package mutating func received(_ tile: TileAddress, now: Double) { lastArrival = now }
+
   /// A tile could not be had or does not authenticate.
   package mutating func tileFailed(_ tile: TileAddress, _ failure: FetchFailure, now: Double) {
     hasChanged = true

@@ -52,6 +52,12 @@ package struct Scheduler: Sendable {
   /// Holds all but the very first request back, until it is known what does not have to be fetched.
   package var holdsBack = false { didSet { hasChanged = true } }
 
+  /// Whether tiles are asked for, or to be asked for: what is there cannot be judged without them.
+  package var awaitsTiles = false
+
+  /// Whether anything is expected of a source. Only then does the patience run.
+  private var awaitsSources: Bool { !missing.isEmpty || !active.isEmpty || awaitsTiles }
+
   struct ActiveSpan {
     var span: Span
     var start: Double
@@ -158,7 +164,7 @@ package struct Scheduler: Sendable {
 
   /// When ``next(now:)`` may have something new without any event; nil for never.
   package var wakeAt: Double? {
-    guard failure == nil, !missing.isEmpty || !active.isEmpty else { return nil }
+    guard failure == nil, awaitsSources else { return nil }
     let end = min(max(lastProgress, lastArrival) + policy.giveUpAfter, probesChangeAt)
     guard occupied(now: lookedAt) < allowed else { return end }
     if missing.isEmpty { return canHedge ? min(end, lookedAt + Self.hedgeInterval) : end }
@@ -171,13 +177,16 @@ package struct Scheduler: Sendable {
   package mutating func next(now: Double) -> [Action] {
     (lookedAt, hasChanged) = (now, false)
     guard failure == nil else { return takePending() + cancelAll() }
-    if !missing.isEmpty || !active.isEmpty {
+    if awaitsSources {
       endIfSilent(now: now)
       setSilentProbesAside(now: now)
       while failure == nil, let span = nextSpan(now: now) {
         pending.append(.start(span))
       }
-      if failure == nil, active.isEmpty, !missing.isEmpty, !holdsBack { endIfHopeless(now: now) }
+      let isIdle = active.isEmpty && (awaitsTiles || !missing.isEmpty && !holdsBack)
+      if failure == nil, isIdle { endIfHopeless(now: now) }
+    } else {
+      lastArrival = now
     }
     return takePending() + (failure == nil ? [] : cancelAll())
   }

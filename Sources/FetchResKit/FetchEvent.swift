@@ -8,6 +8,8 @@ public enum FetchEvent: Sendable {
   /// Work begins or goes on; the release that is fetched and how much of it may be on disk already.
   case begin(version: String, size: Int64, claimed: Int64)
   case progress(Progress)
+  /// What the run does from now on, where that is not to fetch.
+  case phase(Phase)
   /// A block did not verify: one from a source, or one that was on disk.
   case blockRejected(FetchFailure, wasOnDisk: Bool)
   /// A source failed; the run goes on.
@@ -35,6 +37,22 @@ public enum FetchEvent: Sendable {
     public var rate: Double?
     /// How many sources have a request under way.
     public var sources: Int
+    /// What may be on disk, and is not hashed yet.
+    public var unhashed: Int64 = 0
+    /// Seconds until a source may be asked again; nil unless all are to be left alone.
+    public var wait: Double?
+    /// Nil unless the session was told that it is wanted.
+    public var map: BlockMap?
+  }
+
+  public enum Phase: Sendable, Equatable {
+    /// The manifest and the release log are asked for and checked.
+    case checkingLog
+    /// Every source is to be left alone for so many seconds.
+    case waiting(seconds: Double)
+    case startingTor(percent: Int)
+    /// Every block is verified: the version is being made available.
+    case finishing
   }
 
   /// Who sent what in a run, and who was refused for what.
@@ -51,5 +69,14 @@ public enum FetchEvent: Sendable {
 extension FetchEvent.Source {
   init(_ report: SourceReport) {
     self.init(url: report.name, bytes: report.bytes, refusals: report.refusals)
+  }
+}
+
+extension FetchEvent.Progress {
+  init(_ progress: DownloadProgress) {
+    self.init(
+      total: progress.total, verified: progress.verified, resumed: progress.resumed,
+      reused: progress.reused, rate: progress.rate, sources: progress.sources)
+    (unhashed, wait, map) = (progress.unhashed, progress.wait, progress.map)
   }
 }

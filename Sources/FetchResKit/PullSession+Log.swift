@@ -23,7 +23,11 @@ extension PullSession {
     return LogMonitor(
       setup, store: state.log(of: expected.origin),
       sources: sources.logSources(transport, interruption), clock: logClock,
-      sleep: { seconds throws(FetchFailure) in try interruption.sleep(seconds) }
+      sleep: { seconds throws(FetchFailure) in
+        report(.phase(.waiting(seconds: seconds)))
+        try interruption.sleep(seconds)
+        report(.phase(.checkingLog))
+      }
     ) { event in
       switch event {
       case .fault(let failure): report(.sourceFailed(failure))

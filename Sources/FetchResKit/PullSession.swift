@@ -18,6 +18,8 @@ package struct PullSession {
   let report: (FetchEvent) -> Void
   let now: () -> UTCDate
   private let ownTransport: (any Transport)?
+  /// Whether events of progress should have a map of the blocks.
+  package var mapIsWanted: () -> Bool = { false }
 
   /// - Parameter transport: the way to the network, which the run stops at its end; nil for one of its
   ///   own.
@@ -142,6 +144,7 @@ package struct PullSession {
     let monitor = try monitor(expected, site, state, sources: sources, transport)
     var expected = expected
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
+      report(.phase(.checkingLog))
       let verdict = try monitor.run()
       // A key that was announced and followed counts from here on.
       expected.keys = verdict.keys
@@ -241,11 +244,7 @@ package struct PullSession {
       switch event {
       case .progress(let progress):
         last = progress
-        report(
-          .progress(
-            FetchEvent.Progress(
-              total: progress.total, verified: progress.verified, resumed: progress.resumed,
-              reused: progress.reused, rate: progress.rate, sources: progress.sources)))
+        report(.progress(FetchEvent.Progress(progress)))
       case .blockRejected(let failure, let wasOnDisk):
         report(.blockRejected(failure, wasOnDisk: wasOnDisk))
       case .sourceFailed(let failure):
@@ -259,7 +258,9 @@ package struct PullSession {
       report(.sources(reports))
       state.remember(reports, of: manifest.origin)
     }
+    downloader.mapIsWanted = mapIsWanted
     try downloader.run(interruption)
+    report(.phase(.finishing))
     return Work(
       fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)
   }

@@ -8,11 +8,21 @@ enum Commands {
     PullCommand.spec, PublishCommand.spec, KeygenCommand.spec, ServeCommand.spec,
     StatusCommand.spec, PathCommand.spec, VerifyCommand.spec, InspectCommand.spec,
     CleanCommand.spec, ProofCommand.spec, LogCommand.spec, TrustCommand.spec, IntegrityCommand.spec,
-    MirrorCommand.spec, IdentityCommand.spec, DrillCommand.spec,
+    MirrorCommand.spec, IdentityCommand.spec, DrillCommand.spec, CompletionCommand.spec,
+    HelpCommand.spec,
   ]
+
+  static func named(_ name: String) throws(FetchFailure) -> CommandSpec {
+    if let spec = all.first(where: { $0.name == name }) { return spec }
+    let nearest = Suggestion.nearest(to: name, among: all.map(\.name))
+    throw FetchFailure(
+      .usage, "there is no command '\(name)'",
+      hint: nearest.map { "did you mean '\($0)'?" } ?? "'fetchres help' lists the commands")
+  }
 
   /// Runs a command line without the program name; the exit status.
   static func run(_ arguments: [String]) -> Int32 {
+    EventStamp.begin()
     HiddenArguments.hide(arguments)
     do throws(FetchFailure) {
       guard let first = arguments.first else {
@@ -23,78 +33,36 @@ enum Commands {
       case "--version", "-V":
         Output.line("fetchres \(fetchresVersion)")
         return 0
-      case "--help", "-h", "help":
-        return try help(rest)
+      case "--help", "-h":
+        return try run(HelpCommand.spec, rest)
       default:
-        break
+        return try run(named(first), rest)
       }
-      guard let spec = all.first(where: { $0.name == first }) else {
-        throw unknown(first)
-      }
-      let parsed = try ParsedArguments(rest, spec)
-      if parsed.has("--help") {
-        Output.line(spec.help)
-        return 0
-      }
-      return try spec.run(parsed)
     } catch {
+      if wantsJSON(arguments) { PullEvents.failed(error).print() }
       Talk.error(error)
       return error.exitCode
     }
   }
 
-  private static func help(_ arguments: [String]) throws(FetchFailure) -> Int32 {
-    guard let name = arguments.first else {
-      Output.line(overview)
+  /// Whether a command line that may be wrong asks for JSON of a command that has some.
+  private static func wantsJSON(_ arguments: [String]) -> Bool {
+    let spec = all.first { $0.name == arguments.first }
+    return spec?.option("--json") != nil && arguments.prefix { $0 != "--" }.contains("--json")
+  }
+
+  private static func run(
+    _ spec: CommandSpec, _ words: [String]
+  ) throws(FetchFailure) -> Int32 {
+    var parsed = try ParsedArguments(words, spec)
+    guard !parsed.has("--help") else {
+      Output.line(spec.help)
       return 0
     }
-    guard let spec = all.first(where: { $0.name == name }) else { throw unknown(name) }
-    Output.line(spec.help)
-    return 0
-  }
-
-  private static func unknown(_ name: String) -> FetchFailure {
-    let nearest = all.map(\.name).min { distance($0, name) < distance($1, name) }
-    let hint =
-      nearest.flatMap { distance($0, name) <= 2 ? "did you mean '\($0)'?" : nil }
-      ?? "'fetchres help' lists the commands"
-    return FetchFailure(.usage, "there is no command '\(name)'", hint: hint)
-  }
-
-  private static var overview: String {
-    let width = (all.map(\.name.count).max() ?? 0) + 2
-    let commands = all.map { spec in
-      "  " + spec.name + String(repeating: " ", count: width - spec.name.count) + spec.summary
+    if spec.allOptions.contains(where: \.isConfigurable), !spec.configuresItself {
+      let settings = try Configuration.load(parsed).settings(for: nil)
+      parsed.fill(settings.filter { spec.option($0.option.name) != nil })
     }
-    return """
-      fetchres fetches large files from servers that need not be trusted, verifies every block
-      before it is written, and can be stopped at any moment.
-
-      usage: fetchres COMMAND …
-
-      \(commands.joined(separator: "\n"))
-
-      'fetchres help COMMAND' says more. 'fetchres --version' prints the version.
-      Exit codes: 0 done; 1 not available; 2 usage; 3 network gave out, run again; 4 nothing that
-      verifies; 5 trust refused; 6 storage; 7 locked by another run; 8 newer version or old one gone;
-      129, 130, 143 hung up, interrupted, terminated.
-      """
-  }
-
-  /// The Levenshtein distance.
-  private static func distance(_ one: String, _ other: String) -> Int {
-    let (one, other) = (Array(one.utf8), Array(other.utf8))
-    var row = Array(0...other.count)
-    for (index, byte) in one.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for column in other.indices {
-        let above = row[column + 1]
-        row[column + 1] = min(
-          above + 1, row[column] + 1, diagonal + (byte == other[column] ? 0 : 1))
-        diagonal = above
-      }
-    }
-    return row[other.count]
+    return try spec.run(parsed)
   }
 }

@@ -3,7 +3,6 @@ import Download
 import Failure
 import FetchResKit
 import Manifest
-import SignedNote
 import Storage
 import System
 
@@ -48,7 +47,9 @@ enum ChosenDirectory {
 /// `fetchres path`.
 enum PathCommand {
   static let spec = CommandSpec(
-    name: "path", operands: "[DIR]",
+    name: "path",
+    example: "fetchres path world",
+    operands: "[DIR]",
     summary: "Print the path of the newest complete file; exit 1 if there is none.",
     options: [], operandCount: 0...1, run: run)
 
@@ -64,113 +65,12 @@ enum PathCommand {
   }
 }
 
-/// `fetchres status`.
-enum StatusCommand {
-  static let spec = CommandSpec(
-    name: "status", operands: "[DIR] [--json]",
-    summary: "Say which versions are complete, what is unfinished, and how the sources stand.",
-    options: [
-      OptionSpec("--json", "one JSON object"),
-      OptionSpec("--state-dir", "DIR", "where own records are kept"),
-    ],
-    operandCount: 0...1, run: run)
-
-  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    let directory = try ChosenDirectory.open(arguments)
-    let current = directory.current?.manifest.version
-    let complete = directory.completedVersions()
-    let unfinished = directory.unfinishedWork()
-    let sources = try sources(arguments, try directory.origin())
-    if arguments.has("--json") {
-      var line = JSONLine()
-      line.add("directory", directory.path)
-      line.add("origin", try directory.origin()?.name)
-      line.add("current", current)
-      line.add(
-        "complete",
-        complete.map { version in
-          var entry = describe(version.manifest)
-          entry.add("path", directory.filePath(version))
-          return entry
-        })
-      line.add(
-        "unfinished",
-        unfinished.map { work in
-          var entry = describe(work.manifest)
-          entry.add("onDisk", work.bytesOnDisk)
-          return entry
-        })
-      line.add("sources", sources.map { describe($0) })
-      line.print()
-      return 0
-    }
-    Output.line("\(directory.path): \(try directory.origin()?.name ?? "no origin")")
-    for version in complete {
-      let mark = version.manifest.version == current ? " (current)" : ""
-      Output.line(
-        "  \(version.manifest.version)\(mark): complete, release \(version.manifest.release), "
-          + "\(Quantities.shown(version.manifest.layout.size))")
-    }
-    for work in unfinished {
-      Output.line(
-        "  \(work.manifest.version): unfinished, about \(Quantities.shown(work.bytesOnDisk)) of "
-          + "\(Quantities.shown(work.manifest.layout.size)) on disk")
-    }
-    if complete.isEmpty, unfinished.isEmpty { Output.line("  nothing yet") }
-    for source in sources { Output.line("  \(shown(source))") }
-    return 0
-  }
-
-  /// Without a place for records there are none.
-  private static func sources(
-    _ arguments: ParsedArguments, _ origin: Origin?
-  ) throws(FetchFailure) -> [SourceSummaries.Entry] {
-    guard let origin else { return [] }
-    let chosen = arguments.value("--state-dir")
-    do throws(FetchFailure) {
-      return try SourceSummaries(stateDirectory: chosen).entries(of: origin)
-    } catch {
-      if chosen != nil { throw error }
-      return []
-    }
-  }
-
-  private static func shown(_ entry: SourceSummaries.Entry) -> String {
-    var text = ProgressView.shown(entry.source)
-    if entry.failures > 0 {
-      text += ", \(Quantities.counted(Int64(entry.failures), "failure")) in a row"
-    }
-    if entry.wait > 0 { text += ", asked again in \(Quantities.shown(seconds: entry.wait))" }
-    if entry.held > 0 {
-      text += ", left alone for another \(Quantities.shown(seconds: entry.held))"
-    }
-    return text
-  }
-
-  private static func describe(_ entry: SourceSummaries.Entry) -> JSONLine {
-    var line = JSONLine()
-    line.add(entry.source)
-    line.add("failures", Int64(entry.failures))
-    line.add("wait", Int64(entry.wait.rounded(.up)))
-    line.add("held", Int64(entry.held.rounded(.up)))
-    return line
-  }
-
-  private static func describe(_ manifest: Manifest) -> JSONLine {
-    var line = JSONLine()
-    line.add("version", manifest.version)
-    line.add("release", manifest.release)
-    line.add("size", manifest.layout.size)
-    line.add("blocks", manifest.layout.count)
-    line.add("root", manifest.root.description)
-    return line
-  }
-}
-
 /// `fetchres verify`.
 enum VerifyCommand {
   static let spec = CommandSpec(
-    name: "verify", operands: "[DIR] [--json]",
+    name: "verify",
+    example: "fetchres verify world",
+    operands: "[DIR] [--json]",
     summary: "Hash every complete version again; exit 4 if a byte is not what was signed.",
     options: [OptionSpec("--json", "one JSON object a line")],
     operandCount: 0...1, run: run)
@@ -201,27 +101,8 @@ enum VerifyCommand {
         hint: "remove \(Path.join(directory.path, version.manifest.version)) and pull again")
       if let worst { Talk.error(worst) }
     }
-    return worst?.exitCode ?? 0
-  }
-}
-
-/// `fetchres clean`.
-enum CleanCommand {
-  static let spec = CommandSpec(
-    name: "clean", operands: "[DIR] [--old-versions] [--dry-run]",
-    summary: "Remove unfinished work, and complete versions but the current one if asked.",
-    options: [
-      OptionSpec("--old-versions", "remove complete versions other than the current one too"),
-      OptionSpec("--dry-run", "say what would go, and remove nothing"),
-    ],
-    operandCount: 0...1, run: run)
-
-  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    let directory = try ChosenDirectory.open(arguments)
-    try directory.clean(
-      try directory.lock(), oldVersions: arguments.has("--old-versions"),
-      isDry: arguments.has("--dry-run")
-    ) { Output.line($0) }
-    return 0
+    guard let worst else { return 0 }
+    if arguments.has("--json") { PullEvents.failed(worst).print() }
+    return worst.exitCode
   }
 }

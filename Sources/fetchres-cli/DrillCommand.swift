@@ -5,7 +5,9 @@ import System
 /// `fetchres drill`.
 enum DrillCommand {
   static let spec = CommandSpec(
-    name: "drill", operands: "[SITE | --size N] [option…]",
+    name: "drill",
+    example: "fetchres drill --runs 20 --kill --tamper",
+    operands: "[SITE | --size N] [option…]",
     summary: "Pull again and again from an origin that does everything wrong, and check each time.",
     options: [
       OptionSpec("--size", "SIZE", "the resource to make for it; default 2M"),

@@ -11,9 +11,11 @@ import System
 /// `fetchres inspect`.
 enum InspectCommand {
   static let spec = CommandSpec(
-    name: "inspect", operands: "MANIFEST",
+    name: "inspect",
+    example: "fetchres inspect https://maps.example.com/world/manifest",
+    operands: "MANIFEST",
     summary: "Show what a manifest file or URL says, and whether its own key signed it.",
-    options: [OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's")],
+    options: [OptionSpec.certificates],
     notes: "The key it names is not trusted by this: compare it with the publisher's.",
     operandCount: 1...1, run: run)
 
@@ -38,7 +40,10 @@ enum InspectCommand {
 /// `fetchres proof`.
 enum ProofCommand {
   static let spec = CommandSpec(
-    name: "proof", operands: "make SITE VERSION INDEX | check --index N --count N --root HEX …",
+    name: "proof",
+    example: "fetchres proof make site 2026.11.30 7",
+    operands: "make SITE VERSION INDEX | check --index N --count N --root HEX …",
+    verbs: ["make", "check"],
     summary: "Make or check the inclusion proof of one block.",
     options: [
       OptionSpec("--index", "N", "the index of the block, from 0"),

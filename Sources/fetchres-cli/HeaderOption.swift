@@ -13,7 +13,7 @@ enum HeaderOption {
     for given in arguments.all("--header") {
       let headers = try FileArgument.texts(given, "--header")
       for header in headers { try check(header) }
-      if !given.hasPrefix("@"), headers.contains(where: isSecret) {
+      if arguments.isTyped("--header"), !given.hasPrefix("@"), headers.contains(where: isSecret) {
         Talk.warning("a secret on the command line can be seen by others; --header @FILE reads it")
       }
       lines += headers

@@ -8,14 +8,16 @@ import System
 enum IdentityCommand {
   static let spec = CommandSpec(
     name: "identity",
+    example: "fetchres identity import me.p12 --for maps.example.com",
     operands: "import FILE.p12 | show [NAME] | clear NAME | wipe-after 5|10|15|20|off",
+    verbs: ["import", "show", "clear", "wipe-after"],
     summary: "Keep client certificates for servers that ask for one.",
     options: [
       OptionSpec("--name", "NAME", "import: what it is called; default: the name of the file"),
       OptionSpec("--for", "HOST", repeats: true, "import: use it there without being asked to"),
       OptionSpec("--no-password", "import: store the key without a password"),
     ] + PasswordOptions.specs + [
-      OptionSpec("--state-dir", "DIR", "where own records are kept"),
+      OptionSpec.stateDirectory,
       OptionSpec("--json", "show: one JSON object a line"),
     ],
     notes: """
@@ -99,7 +101,7 @@ enum IdentityCommand {
   }
 
   private static func describeAsJSON(_ identity: StoredIdentity) {
-    var line = JSONLine()
+    var line = JSONLine("identity")
     line.add("name", identity.name)
     line.add("encrypted", identity.isEncrypted)
     line.add("hosts", identity.hosts)

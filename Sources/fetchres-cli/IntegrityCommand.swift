@@ -9,16 +9,18 @@ import System
 enum IntegrityCommand {
   static let spec = CommandSpec(
     name: "integrity",
+    example: "fetchres integrity report",
     operands:
       "[report] [ORIGIN] | ack [ORIGIN] | gossip ORIGIN | ingest FILE|-|URL | sample [DIR] | "
       + "verify-evidence FILE",
+    verbs: ["report", "ack", "gossip", "ingest", "sample", "verify-evidence"],
     summary: "Say whether everybody is shown the same releases, and what speaks against it.",
     options: [
       OptionSpec("--json", "report, sample: one JSON object a line"),
       OptionSpec("--key", "VKEY", repeats: true, "ingest, verify-evidence: trust this key alone"),
       OptionSpec("--count", "N", "sample: so many random blocks; default 16"),
-      OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
-      OptionSpec("--state-dir", "DIR", "where own records are kept"),
+      OptionSpec.certificates,
+      OptionSpec.stateDirectory,
     ],
     notes: """
       'report' says what was verified and what is suspicious; 'ack' says that you have seen it.

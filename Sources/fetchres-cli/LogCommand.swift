@@ -4,7 +4,10 @@ import Publishing
 /// `fetchres log`.
 enum LogCommand {
   static let spec = CommandSpec(
-    name: "log", operands: "verify SITE",
+    name: "log",
+    example: "fetchres log verify site",
+    operands: "verify SITE",
+    verbs: ["verify"],
     summary: "Recompute the release log of a site and the tree of every release from disk.",
     options: [],
     notes: "Exits 0 if all of it holds, and 4 at the first difference, which it names.",

@@ -4,9 +4,12 @@ import FetchResKit
 /// `fetchres mirror`.
 enum MirrorCommand {
   static let spec = CommandSpec(
-    name: "mirror", operands: "add ORIGIN URL | list ORIGIN | remove ORIGIN URL",
+    name: "mirror",
+    example: "fetchres mirror add maps.example.com/world https://cdn.example.com/world/",
+    operands: "add ORIGIN URL | list ORIGIN | remove ORIGIN URL",
+    verbs: ["add", "list", "remove"],
     summary: "Keep further places to fetch a resource from, at most eight.",
-    options: [OptionSpec("--state-dir", "DIR", "where own records are kept")],
+    options: [OptionSpec.stateDirectory],
     notes: """
       A mirror has what the publisher's site has, and need not be trusted: all that comes from it is
       verified. A pull that runs sees a change within two seconds.

@@ -8,6 +8,7 @@ import System
 enum PublishCommand {
   static let spec = CommandSpec(
     name: "publish",
+    example: "fetchres publish world.map --site site --version 2026.11.30 --key world.key",
     operands: "FILE --site DIR --version V --key FILE… | MODE --site DIR …",
     summary: "Put a new version of a resource into a site that any static server can serve.",
     options: [
@@ -32,9 +33,11 @@ enum PublishCommand {
       OptionSpec("--live", "with --check: it is live, and has to be"),
       OptionSpec("--all", "with --check: every block, not a sample"),
       OptionSpec("--upload-order", "mode: list the files that the last publish changed"),
-      OptionSpec("--phase", "NAME", "of that list: releases, tile, checkpoint or manifests"),
+      OptionSpec(
+        "--phase", "NAME", choices: UploadOrder.Phase.allCases.map(\.rawValue),
+        "only these of that list"),
       OptionSpec("--null", letter: "-0", "end names with NUL instead of a newline"),
-      OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
+      OptionSpec.certificates,
     ] + PasswordOptions.specs,
     notes: """
       Back up the key file and the record beside it (FILE.head): whoever loses them cannot publish,
@@ -104,7 +107,9 @@ enum PublishCommand {
 /// `fetchres keygen`.
 enum KeygenCommand {
   static let spec = CommandSpec(
-    name: "keygen", operands: "ORIGIN [--out FILE] [--next FILE]",
+    name: "keygen",
+    example: "fetchres keygen maps.example.com/world --out world.key",
+    operands: "ORIGIN [--out FILE] [--next FILE]",
     summary: "Make a secret key for an origin, and print the public key that users need.",
     options: [
       OptionSpec("--out", "FILE", "where the secret key goes; default: ORIGIN's last part + .key"),

@@ -1,68 +1,93 @@
 import Failure
 import FetchResKit
+import SignedNote
 import Storage
 import System
 
 /// `fetchres pull`.
 enum PullCommand {
   static let spec = CommandSpec(
-    name: "pull", operands: "URL [option…]",
+    name: "pull",
+    example: "fetchres pull https://maps.example.com/world/manifest --key @world.pub",
+    operands: "URL [option…]",
     summary: "Fetch the newest version of a resource, or go on where an earlier run stopped.",
     options: [
       OptionSpec("-d", "DIR", "where it lives; default: last component of the origin"),
       OptionSpec("-o", "FILE", "put a copy there; - streams it to standard output"),
       OptionSpec("--key", "VKEY", repeats: true, "public key to trust; @FILE reads it"),
       OptionSpec("--origin", "NAME", "the origin that is expected"),
-      OptionSpec("--mirror", "URL", repeats: true, "ask this place too"),
-      OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file"),
+      OptionSpec("--mirror", "URL", repeats: true, "ask this place too").configurable,
+      OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file")
+        .configurable,
       OptionSpec("--offline", "use the disk alone"),
-      OptionSpec("--connections", "N", "at most N at a time; default 16"),
-      OptionSpec("--memory", "SIZE", "for buffers and tiles; default 64M"),
-      OptionSpec("--limit-rate", "RATE", "for the whole run"),
-      OptionSpec("--connect-timeout", "TIME", "default 10s"),
-      OptionSpec("--first-byte-timeout", "TIME", "default 30s"),
-      OptionSpec("--stall", "RATE/TIME", "give a transfer up below this; default 1K/20s"),
-      OptionSpec("--give-up-after", "TIME", "end after this long without a block; default 10m"),
+      OptionSpec("--connections", "N", standard: "16", "at most N at a time").configurable,
+      OptionSpec("--memory", "SIZE", standard: "64M", "for buffers and tiles").configurable,
+      OptionSpec("--limit-rate", "RATE", "for the whole run").configurable,
+      OptionSpec("--connect-timeout", "TIME", standard: "10s", "give an attempt up after it")
+        .configurable,
+      OptionSpec("--first-byte-timeout", "TIME", standard: "30s", "the same for an answer")
+        .configurable,
+      OptionSpec("--stall", "RATE/TIME", standard: "1K/20s", "give a transfer up below this")
+        .configurable,
+      OptionSpec("--give-up-after", "TIME", standard: "10m", "end after this long without a block")
+        .configurable,
       OptionSpec("--retry-now", "ask at once those who failed before"),
-      OptionSpec("--on-new-version", "POLICY", "continue (default), stop or switch"),
-      OptionSpec("--keep", "N", "keep N complete versions; default all"),
-      OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older"),
-      OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h"),
-      OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD"),
-      OptionSpec("--no-proxy", "go through none, whatever the environment says"),
-      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050"),
-      OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address"),
-      OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them"),
-      OptionSpec("--cacert", "FILE", "trust these certificates instead of the system's"),
-      OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have"),
-      OptionSpec("--identity", "NAME", "show this client certificate; see 'fetchres identity'"),
-      OptionSpec("--password-file", "FILE", "where the password of the identity is"),
-      OptionSpec("--password-fd", "N", "read it from this descriptor"),
-      OptionSpec("--state-dir", "DIR", "where own records are kept"),
-      OptionSpec("--json", "one JSON object a line on standard output"),
-      OptionSpec("--quiet", letter: "-q", "say nothing but errors"),
-      OptionSpec("--verbose", letter: "-v", "say more"),
-      OptionSpec("--progress", "show progress even if standard error is no terminal"),
+      OptionSpec(
+        "--on-new-version", "POLICY", standard: "continue",
+        choices: PullRequest.NewVersionPolicy.allCases.map(\.rawValue), "continue, stop or switch"
+      ).configurable,
+      OptionSpec("--keep", "N", "keep N complete versions; default all").configurable,
+      OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older").configurable,
+      OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h")
+        .configurable.oneOf("proxy"),
+      OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD")
+        .configurable,
+      OptionSpec("--no-proxy", "go through none, whatever the environment says")
+        .configurable.oneOf("proxy"),
+      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050").configurable.oneOf("proxy"),
+      OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address")
+        .configurable.oneOf("proxy"),
+      OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them")
+        .configurable,
+      OptionSpec.certificates,
+      OptionSpec("--pin-sha256", "PIN", repeats: true, "a public key that the server has to have")
+        .configurable,
+      OptionSpec("--identity", "NAME", "show this client certificate; see 'fetchres identity'")
+        .configurable,
+      OptionSpec("--password-file", "FILE", "where the password of the identity is")
+        .configurable.oneOf("password"),
+      OptionSpec("--password-fd", "N", "read it from this descriptor").oneOf("password"),
+      OptionSpec.stateDirectory,
+      OptionSpec("--json", "one JSON object a line on standard output").oneOf("talk"),
+      OptionSpec("--quiet", letter: "-q", "say nothing but errors").configurable.oneOf("talk"),
+      OptionSpec("--verbose", letter: "-v", "say more").configurable.oneOf("talk"),
+      OptionSpec("--map", "draw a map of the blocks on a terminal; the key m does, too")
+        .configurable,
+      OptionSpec("--progress", "a line of progress now and then, even in a log")
+        .configurable.oneOf("talk"),
     ],
     notes: """
       Prints the path of the finished file. Every block is verified against the signed manifest
       before it is written. TIME: digits with s m h d. SIZE and RATE: digits with K M G T.
       """,
-    operandCount: 1...1, run: run)
+    operandCount: 1...1, configuresItself: true, run: run)
 
-  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+  private static func run(_ typed: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let keys = try keys(typed)
+    let arguments = try configured(typed, keys)
     let view = try ProgressView(arguments)
     let interruption = Interruption()
     do throws(FetchFailure) {
-      let request = try request(arguments)
+      let request = try request(arguments, keys: keys)
       if request.output == "-", arguments.has("--json") {
         throw FetchFailure(.usage, "-o - and --json both want standard output")
       }
       _ = Signals { interruption.raise($0) }
-      let session = PullSession(
+      var session = PullSession(
         request, interruption: interruption,
         passwords: try PasswordOptions.source(arguments, interruption)
       ) { view.show($0) }
+      session.mapIsWanted = { view.mapIsWanted }
       let result = try session.run()
       view.complete(result)
       return 0
@@ -72,11 +97,40 @@ enum PullCommand {
     }
   }
 
-  private static func request(_ arguments: ParsedArguments) throws(FetchFailure) -> PullRequest {
+  private static func keys(_ arguments: ParsedArguments) throws(FetchFailure) -> [String] {
+    var keys: [String] = []
+    for key in arguments.all("--key") { keys += try FileArgument.texts(key, "--key") }
+    return keys
+  }
+
+  /// With what the configuration says of the origin that is expected.
+  static func configured(
+    _ typed: ParsedArguments, _ keys: [String]
+  ) throws(FetchFailure) -> ParsedArguments {
+    let configuration = try Configuration.load(typed)
+    var arguments = typed
+    var origin: Origin?
+    if !configuration.sections.isEmpty {
+      var common = typed
+      common.fill(configuration.settings(for: nil))
+      var request = PullRequest(url: typed.operands[0])
+      request.directory = common.value("-d")
+      request.keys = keys
+      request.origin = common.value("--origin")
+      request.stateDirectory = common.value("--state-dir")
+      origin = try request.expectedOrigin()
+    }
+    arguments.fill(configuration.settings(for: origin))
+    return arguments
+  }
+
+  static func request(
+    _ arguments: ParsedArguments, keys: [String] = []
+  ) throws(FetchFailure) -> PullRequest {
     var request = PullRequest(url: arguments.operands[0])
+    request.keys = keys
     request.directory = arguments.value("-d")
     request.output = arguments.value("-o")
-    for key in arguments.all("--key") { request.keys += try FileArgument.texts(key, "--key") }
     request.origin = arguments.value("--origin")
     request.mirrors = arguments.all("--mirror")
     // Somebody who types it wants to see it tried.

@@ -77,6 +77,16 @@ enum Quantities {
       ? "\(tenths / 10).\(tenths % 10) \(units[unit])" : "\(Int64(value.rounded())) \(units[unit])"
   }
 
+  /// Seconds for people, in one unit: `12 s`, `3 min`, `2 h`, `40 d`.
+  static func shown(age seconds: Int64) -> String {
+    switch max(0, seconds) {
+    case let seconds where seconds < 120: "\(seconds) s"
+    case let seconds where seconds < 7_200: "\(seconds / 60) min"
+    case let seconds where seconds < 172_800: "\(seconds / 3_600) h"
+    case let seconds: "\(seconds / 86_400) d"
+    }
+  }
+
   /// `m:ss` or `h:mm:ss`.
   static func shown(seconds: Double) -> String {
     guard seconds.isFinite, seconds >= 0, seconds < 360_000 else { return "--:--" }

@@ -5,12 +5,14 @@ import System
 /// `fetchres serve`.
 enum ServeCommand {
   static let spec = CommandSpec(
-    name: "serve", operands: "SITE [option…]",
+    name: "serve",
+    example: "fetchres serve site --listen 127.0.0.1:8000",
+    operands: "SITE [option…]",
     summary: "Serve a site for trying things out and for tests. It is no production server.",
     options: [
       OptionSpec(
-        "--listen", "ADDR:PORT", repeats: true,
-        "default 127.0.0.1:8000; port 0 picks a free one; given again for more mirrors"),
+        "--listen", "ADDR:PORT", repeats: true, standard: "127.0.0.1:8000",
+        "port 0 picks a free one; given again for more mirrors"),
       OptionSpec("--faults", "PLAN", repeats: true, "do wrong what this file says"),
       OptionSpec("--fault", "RULE", repeats: true, "do this wrong, as 'F04 on data every 5'"),
       OptionSpec("--seed", "N", "for what goes by chance; the same seed does the same"),

@@ -8,13 +8,15 @@ import System
 enum TrustCommand {
   static let spec = CommandSpec(
     name: "trust",
+    example: "fetchres trust add @world.pub",
     operands: "add VKEY | list | remove KEY | reset ORIGIN | witness add VKEY | quorum N",
+    verbs: ["add", "list", "remove", "reset", "witness", "quorum"],
     summary: "Say whose keys count: those of publishers, and those of witnesses.",
     options: [
       OptionSpec("--name", "SHORT", "a short name of your own for the key"),
       OptionSpec("--yes", "reset without asking"),
       OptionSpec("--json", "list: one JSON object a line"),
-      OptionSpec("--state-dir", "DIR", "where own records are kept"),
+      OptionSpec.stateDirectory,
     ],
     notes: """
       A key is trusted for its origin alone; VKEY may be @FILE. Compare it with what the publisher
