@@ -46,7 +46,7 @@ import Testing
       .replacing("/etc", with: etc).replacing("%i", with: "thing")
       .replacing("%C", with: bench.scratch("cache"))
     let outcome = try bare(
-      bench, command,
+      bench, String(command),
       [
         "URL": bench.server.base + "manifest", "STATE_DIRECTORY": bench.scratch("state-directory"),
         "XDG_CONFIG_HOME": etc,
