@@ -149,6 +149,48 @@ import Testing
     #expect(desk.failed(transient))
   }
 
+  @Test func `work on this disk takes its time, and waiting for nothing but tiles does not`() throws
+  {
+    var desk = try SchedulerDesk(blocks: 4, claimed: [0..<4], giveUpAfter: 60)
+    for _ in 0..<50 {
+      #expect(desk.starts() == [])
+      desk.now += 50
+    }
+    #expect(desk.scheduler.verdict == .running && desk.scheduler.wakeAt == nil)
+    _ = desk.starts()
+    desk.scheduler.awaitsTiles = true
+    desk.now += 59
+    #expect(desk.starts() == [])
+    #expect(desk.scheduler.verdict == .running)
+    #expect(desk.scheduler.wakeAt == desk.now + 1)
+    // One that comes renews the patience.
+    desk.scheduler.received(tile, now: desk.now)
+    desk.now += 59
+    #expect(desk.starts() == [])
+    #expect(desk.scheduler.verdict == .running)
+    desk.now += 1
+    #expect(desk.starts() == [])
+    guard case .failed(let failure) = desk.scheduler.verdict else {
+      Issue.record("still running")
+      return
+    }
+    #expect(failure.exitCode == 3)
+  }
+
+  @Test func `tiles that nobody can be asked for while the patience lasts end the run at once`()
+    throws
+  {
+    var desk = try SchedulerDesk(blocks: 4, claimed: [0..<4], giveUpAfter: 60)
+    desk.scheduler.awaitsTiles = true
+    for _ in 0..<20 where desk.scheduler.verdict == .running {
+      desk.scheduler.requested(tile, from: 0)
+      desk.scheduler.tileFailed(tile, transient, now: desk.now)
+      _ = desk.look()
+      if let wake = desk.scheduler.wakeAt { desk.now = max(desk.now, min(wake, desk.now + 16)) }
+    }
+    #expect(desk.failed(transient))
+  }
+
   @Test func `every verified block renews the patience`() throws {
     var desk = try SchedulerDesk(blocks: 20, connections: 1, giveUpAfter: 60)
     while desk.scheduler.verdict == .running {
