@@ -2,7 +2,11 @@
 # Runs everything that judges this package: layout of the sources, fixed vectors, unit tests, and the
 # program itself against real servers. The exit code is the verdict.
 #
-# usage: Tests/run.sh [argument of swift test…]      such as: Tests/run.sh --filter EndToEndTests
+# usage: Tests/run.sh [--sanitize] [argument of swift test…]
+#        such as: Tests/run.sh --filter EndToEndTests
+#
+# With --sanitize, the suites run under the address and then the thread sanitizer instead, each in a
+# build of its own.
 #
 # Installs what the tests need where Debian's apt-get is there; a Swift toolchain has to be there.
 set -euo pipefail
@@ -13,6 +17,12 @@ give_up() {
   echo "Tests/run.sh: $*" >&2
   exit 1
 }
+
+sanitizers=()
+if [ "${1:-}" = --sanitize ]; then
+  sanitizers=(address thread)
+  shift
+fi
 
 # --- What has to be there ---------------------------------------------------------------------
 
@@ -57,8 +67,10 @@ if [ -f TestVectors/generate.py ]; then
 fi
 say "checking that every fault of the catalogue has a test"
 python3 Tests/faults.py --check
-say "building"
-swift build --build-tests </dev/null
+if [ ${#sanitizers[@]} -eq 0 ]; then
+  say "building"
+  swift build --build-tests </dev/null
+fi
 
 # --- nginx ------------------------------------------------------------------------------------
 
@@ -211,6 +223,15 @@ say "nginx serves at $FETCHRES_NGINX_URL and $FETCHRES_NGINX_TLS_URL"
 # --- The tests --------------------------------------------------------------------------------
 
 verdict=0
+# What a process still holds at its end is no leak: threads that wait for ever are left behind.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+for sanitizer in ${sanitizers[@]+"${sanitizers[@]}"}; do
+  say "testing under the $sanitizer sanitizer"
+  FETCHRES_SANITIZER=$sanitizer swift test --sanitize "$sanitizer" \
+    --scratch-path ".build/$sanitizer" "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
+done
+[ ${#sanitizers[@]} -eq 0 ] || exit "$verdict"
+
 # What has begun is left out, so that the end of a long log says what failed.
 swift test "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
 

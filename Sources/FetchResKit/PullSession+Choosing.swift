@@ -5,7 +5,7 @@ import Failure
 extension PullSession {
   /// The newest version is there already: nothing is asked for.
   func resultIfComplete(
-    _ newest: AcceptedManifest, in directory: ResourceDirectory, pinned: Bool
+    _ newest: AcceptedManifest, in directory: ResourceDirectory, _ lock: DirectoryLock, pinned: Bool
   ) throws(FetchFailure) -> PullResult? {
     let version = newest.manifest.version
     guard let complete = CompletedVersion(version, in: directory.directory) else { return nil }
@@ -16,8 +16,10 @@ extension PullSession {
           + "and the publisher now gives it the root \(newest.manifest.root)",
         hint: "nothing was changed; ask the publisher which one is right")
     }
-    // Whoever finished it may have been killed before its name was durable.
+    // Whoever finished it may have been killed before its name was durable, or before it tidied up.
     try directory.sync()
+    let work = PartialResource.name(of: complete.manifest)
+    if directory.partialNames().contains(work) { try directory.removeUnfinished(work, lock) }
     if !pinned { try directory.setCurrent(version) }
     return try deliver(complete, in: directory, Work(), newer: newest.newerVersion)
   }

@@ -171,7 +171,9 @@ package struct PullSession {
     state.remember(
       StateDirectory.Site(origin: expected.origin, directory: absolute(path)), of: site.base)
 
-    if let result = try resultIfComplete(newest, in: directory, pinned: site.pinnedVersion != nil) {
+    if let result = try resultIfComplete(
+      newest, in: directory, lock, pinned: site.pinnedVersion != nil)
+    {
       return result
     }
     let chosen = try choose(newest, in: directory, expected, pinned: site.pinnedVersion != nil)

@@ -10,13 +10,9 @@ struct Client {
   let fileSystem: any FileSystem
   let key: String
 
-  /// Pulls once.
-  ///
-  /// - Parameter interruptsAfter: that many pieces of bodies, the pull is interrupted, as by Ctrl-C.
   @discardableResult
   func pull(
-    _ releases: ServedReleases, interruptsAfter limit: Int? = nil,
-    change: (inout PullRequest) -> Void = { _ in }
+    _ releases: ServedReleases, change: (inout PullRequest) -> Void = { _ in }
   ) throws(FetchFailure) -> PullResult {
     var request = PullRequest(url: "\(MemoryTransport.base.text)manifest")
     request.directory = "/data"
@@ -25,18 +21,10 @@ struct Client {
     request.memory = 1
     request.connections = 2
     change(&request)
-    let interruption = Interruption()
-    let pieces = Monitor(0)
-    let transport = MemoryTransport(releases.files, pieceSize: 5_000) {
-      let count = pieces.change { pieces in
-        pieces += 1
-        return pieces
-      }
-      if count == limit { interruption.raise(Interruption.interrupt) }
-    }
+    let transport = MemoryTransport(releases.files, pieceSize: 5_000)
     // The clock stands still, so that equal runs leave equal records.
     return try PullSession(
-      request, fileSystem: fileSystem, transport: transport, interruption: interruption,
+      request, fileSystem: fileSystem, transport: transport, interruption: Interruption(),
       now: { UTCDate(seconds: 1_800_000_100) }
     ) { _ in }.run()
   }

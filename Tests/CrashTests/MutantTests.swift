@@ -4,13 +4,13 @@ import Testing
 /// The search itself: each of two durable steps that are swapped has to be found by it.
 @Suite struct MutantTests {
   enum Mutant: String, CaseIterable, Sendable {
-    case journalBeforeData, markerBeforeData, versionBeforeMarker, snapshotBeforeItsContent
+    case journalBeforeData, markerBeforeData, snapshotBeforeItsContent
     case headBeforeItsContent, headAfterUse, copyBeforeItsContent
 
     var scene: PullScene.Case {
       switch self {
       case .journalBeforeData: .interrupted
-      case .markerBeforeData, .versionBeforeMarker, .snapshotBeforeItsContent, .headAfterUse:
+      case .markerBeforeData, .snapshotBeforeItsContent, .headAfterUse:
         .first
       case .headBeforeItsContent: .complete
       case .copyBeforeItsContent: .outputCopied
@@ -22,9 +22,6 @@ import Testing
       switch self {
       case .journalBeforeData, .markerBeforeData:
         call.kind == .syncFile && call.path.hasSuffix("/blocks")
-      case .versionBeforeMarker:
-        call.kind == .syncFile && call.path.hasSuffix(".complete.new")
-          || call.kind == .syncDirectory && call.path.hasSuffix("/ready")
       case .snapshotBeforeItsContent:
         call.kind == .syncFile && call.path.hasSuffix("/.manifest.new")
       case .headBeforeItsContent:
@@ -40,8 +37,7 @@ import Testing
     func releases(_ call: SwappedFileSystem.Call) -> Bool {
       switch self {
       case .journalBeforeData: call.kind == .syncFile && call.path.hasSuffix("/journal")
-      case .markerBeforeData, .versionBeforeMarker:
-        call.kind == .syncDirectory && call.path == "/data"
+      case .markerBeforeData: call.kind == .syncDirectory && call.path == "/data"
       case .snapshotBeforeItsContent:
         call.kind == .syncDirectory && call.path.contains("/partial/")
       case .headBeforeItsContent:

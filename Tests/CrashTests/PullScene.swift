@@ -57,10 +57,10 @@ struct PullScene: Sendable {
     case .first, .interrupted:
       (releases, before, after) = (one, nil, "1.0")
     case .resumed, .refreshed:
-      try Self.interrupt(client, one)
+      try PartialFill(client: client, releases: one).run()
       (releases, before, after) = (which == .resumed ? one : again, nil, "1.0")
     case .continued, .switched:
-      try Self.interrupt(client, one)
+      try PartialFill(client: client, releases: one).run()
       (releases, before) = (two, nil)
       after = which == .continued ? "1.0" : "2.0"
     case .second, .kept:
@@ -75,22 +75,12 @@ struct PullScene: Sendable {
       try client.pull(one)
       (releases, before, after) = (one, "1.0", "1.0")
     case .cleaned:
-      try Self.interrupt(client, one)
+      try PartialFill(client: client, releases: one).run()
       try client.pull(one)
       try client.pull(two)
       (releases, before, after) = (two, "2.0", "2.0")
     }
   }
-
-  private static func interrupt(_ client: Client, _ releases: ServedReleases) throws {
-    let end = category { () throws(FetchFailure) in
-      try client.pull(releases, interruptsAfter: pieces)
-    }
-    guard end == .interrupted else { throw FetchFailure(.usage, "it was not interrupted") }
-  }
-
-  /// Enough for the manifest, the log, the tiles, and some of the blocks.
-  private static let pieces = 8
 
   // MARK: Doing
 
@@ -99,11 +89,7 @@ struct PullScene: Sendable {
     let client = Client(fileSystem: fileSystem, key: client)
     switch which {
     case .interrupted:
-      do throws(FetchFailure) {
-        try client.pull(releases, interruptsAfter: Self.pieces)
-      } catch {
-        guard error.category == .interrupted else { throw error }
-      }
+      try PartialFill(client: client, releases: releases).run()
     case .cleaned:
       guard let directory = try ResourceDirectory("/data", fileSystem) else { return }
       try directory.clean(try directory.lock(), oldVersions: true) { _ in }

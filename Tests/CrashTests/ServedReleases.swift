@@ -30,9 +30,9 @@ struct ServedReleases {
       }
       let content = Self.content(step)
       contents[step] = content
-      try fileSystem.openDirectory("/in").replaceFile("world.map", content)
+      try fileSystem.openDirectory("/in").replaceFile(Self.fileName, content)
       var request = PublishRequest(
-        file: "/in/world.map", site: "/site", version: step, keyFiles: ["/in/key"])
+        file: "/in/\(Self.fileName)", site: "/site", version: step, keyFiles: ["/in/key"])
       request.blockSize = Self.blockSize
       _ = try publisher.publish(request)
     }
@@ -42,6 +42,14 @@ struct ServedReleases {
   }
 
   static let blockSize: Int64 = 4_096
+  static let fileName = "world.map"
+
+  /// The same server after a file was lost.
+  func without(_ path: String) -> ServedReleases {
+    var other = self
+    other.files[path] = nil
+    return other
+  }
 
   /// Seven blocks, the last one short. The second one is zeros; those from the fourth on stand one
   /// place further on in version 2.0, whose second is its own.

@@ -30,20 +30,15 @@ package final class MemoryTransport: Transport {
     var requests: [String] = []
   }
 
-  /// - Parameters:
-  ///   - files: by their paths below ``base``.
-  ///   - onPiece: called before each piece of a body, on the transport's thread.
-  package init(
-    _ files: [String: [UInt8]], pieceSize: Int = 10_000,
-    onPiece: @escaping @Sendable () -> Void = {}
-  ) {
+  /// - Parameter files: by their paths below ``base``.
+  package init(_ files: [String: [UInt8]], pieceSize: Int = 10_000) {
     let state = state
     thread = WorkThread("source") {
       while let transfer = state.wait({ state -> Transfer?? in
         if state.stops { return .some(nil) }
         return state.runnable.isEmpty ? nil : .some(state.runnable.removeFirst())
       }) ?? nil {
-        Self.advance(transfer, files, pieceSize, state, onPiece)
+        Self.advance(transfer, files, pieceSize, state)
       }
     }
   }
@@ -52,8 +47,7 @@ package final class MemoryTransport: Transport {
   package var requests: [String] { state.look { $0.requests } }
 
   private static func advance(
-    _ transfer: Transfer, _ files: [String: [UInt8]], _ pieceSize: Int, _ state: Monitor<State>,
-    _ onPiece: () -> Void
+    _ transfer: Transfer, _ files: [String: [UInt8]], _ pieceSize: Int, _ state: Monitor<State>
   ) {
     var transfer = transfer
     if state.look({ $0.cancelled.contains(transfer.id) }) {
@@ -76,7 +70,6 @@ package final class MemoryTransport: Transport {
     } catch { return transfer.receiver.finish(error) }
     let piece = Array(body[transfer.position...].prefix(pieceSize))
     if piece.isEmpty { return transfer.receiver.finish(nil) }
-    onPiece()
     switch piece.withUnsafeBytes({ transfer.receiver.receive(body: $0) }) {
     case .taken:
       transfer.position += piece.count

