@@ -57,6 +57,8 @@ let package = Package(
   products: [
     .executable(name: "fetchres", targets: ["fetchres-cli"]),
     .library(name: "FetchResKit", targets: ["FetchResKit"]),
+    // For Tests/Fuzz, which is a package of its own.
+    .library(name: "FaultOrigin", targets: ["FaultOrigin"]),
   ],
   targets: modules.map { target($0.name, $0.imports) } + [
     .executableTarget(
@@ -75,8 +77,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
-        "Failure",
+        "ReleaseLog", "Transport", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto",
+        "System", "Failure",
       ],
       path: "Tests/TestSupport", swiftSettings: swift),
     tests("ArchitectureTests", []),
@@ -85,14 +87,15 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "fetchres-cli", "Publishing", "Transport", "Storage", "Manifest", "Crypto", "System",
-        "Failure",
+        "fetchres-cli", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests(
       "CommandLineTests",
       ["fetchres-cli", "FetchResKit", "Download", "SignedNote", "Storage", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
-    tests("TransportTests", ["Transport", "System", "Failure"]),
+    tests("TransportTests", ["Transport", "CLibcurl", "System", "Failure"]),
+    tests("FetchResKitTests", ["FetchResKit", "Storage", "Crypto", "System", "Failure"]),
     tests(
       "DownloadTests",
       [
@@ -104,6 +107,12 @@ let package = Package(
       [
         "ReleaseLog", "Storage", "Manifest", "SignedNote", "MerkleTree", "Crypto", "System",
         "Failure",
+      ]),
+    tests(
+      "CrashTests",
+      [
+        "FetchResKit", "Download", "Publishing", "ReleaseLog", "Transport", "Storage", "Manifest",
+        "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
     tests(
       "PublishingTests",

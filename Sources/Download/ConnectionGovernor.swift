@@ -12,8 +12,9 @@ package struct ConnectionGovernor: Sendable {
   private var nextTrial: Double
 
   static let first = 2
-  /// Seconds over which a rate is measured.
+  /// Seconds over which a rate is measured, and a glance at one that leaves no doubt.
   static let interval = 0.25
+  static let glance = 0.05
   /// More connections have to bring this much more, or they are not kept.
   static let gain = 1.15
   /// Below this rate a connection costs next to nothing, and a server may well hold each of them back:
@@ -31,12 +32,20 @@ package struct ConnectionGovernor: Sendable {
 
   /// - Parameter bytes: everything that has arrived in this run so far.
   package mutating func tick(bytes: Int64, now: Double) {
-    let seconds = now - intervalStart
+    let (seconds, added) = (now - intervalStart, bytes - bytesAtStart)
+    // As long as nothing has come, that is no matter of how many ask.
+    guard added > 0 else { return intervalStart = now }
+    let rate = Double(added) / max(seconds, Self.glance)
+    if seconds >= Self.glance, seconds < Self.interval {
+      guard before == nil, now >= nextTrial, allowed < maximum,
+        rate < Self.cheap * Double(allowed)
+      else { return }
+      allowed = min(maximum, allowed * 2)
+      (intervalStart, bytesAtStart) = (now, bytes)
+      return
+    }
     guard seconds >= Self.interval else { return }
-    let rate = Double(bytes - bytesAtStart) / seconds
     (intervalStart, bytesAtStart) = (now, bytes)
-    // Nothing came: that is no matter of how many ask.
-    guard rate > 0 else { return }
     if let before {
       self.before = nil
       guard rate < Self.cheap * Double(allowed) || rate >= before.rate * Self.gain else {

@@ -21,7 +21,7 @@ package struct DownloadSourceChange: Sendable {
 
 /// What a run may use.
 package struct DownloadLimits: Sendable {
-  package var connections = 8
+  package var connections = 16
   /// Bytes for buffers and tiles.
   package var memory: Int64 = 64 << 20
   package var retry = RetryPolicy()

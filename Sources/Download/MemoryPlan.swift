@@ -13,10 +13,10 @@ struct MemoryPlan: Equatable {
   /// Small blocks travel together.
   static let preferredBufferSize: Int64 = 256 << 10
   static let preferredPoolSize: Int64 = 32 << 20
-  /// Two for each of eight connections, and some to hash.
+  /// One for each of sixteen connections, and some to hash.
   static let fewestUseful: Int64 = 20
 
-  init(layout: BlockLayout, memory: Int64, connections: Int = 8) {
+  init(layout: BlockLayout, memory: Int64, connections: Int = 16) {
     let block = layout.blockSize
     // Block sets of one bit a block, 32 bytes for every full tile, the index of leaves.
     let index = layout.count <= LeafIndex.maximumCount ? layout.count * 16 : 0

@@ -16,6 +16,8 @@ package final class PartialResource: Sendable {
   private let blocks: any File
   private let journal: Journal
   private let tiles: [any File]
+  /// The blocks that were durable when the journal said so, and were not written since.
+  private let durable: Monitor<BlockSet>
 
   static let snapshotName = "manifest"
   static let blocksName = "blocks"
@@ -48,6 +50,9 @@ package final class PartialResource: Sendable {
     journal = try Journal(
       in: directory, name: Self.journalName, identity: Self.identity(manifest),
       blockCount: manifest.layout.count)
+    var durable = BlockSet(universe: manifest.layout.count)
+    for range in journal.claims { durable.insert(range) }
+    self.durable = Monitor(durable)
     let tileDirectory = try directory.openOrMakeDirectory(Self.tilesName, permissions: 0o700)
     var tiles: [any File] = []
     for level in 0..<TreeShape(count: manifest.layout.count).tileLevels {
@@ -59,7 +64,7 @@ package final class PartialResource: Sendable {
   }
 
   /// What binds a journal to one tree over one cut of the bytes.
-  private static func identity(_ manifest: Manifest) -> Digest {
+  static func identity(_ manifest: Manifest) -> Digest {
     let text = "\(manifest.root) \(manifest.layout.size) \(manifest.layout.blockSize)\n"
     return SHA256.digest(Array(text.utf8))
   }
@@ -85,12 +90,11 @@ package final class PartialResource: Sendable {
   /// The one place where block bytes reach the disk.
   package func write(_ verified: borrowing VerifiedBlocks) throws(FetchFailure) {
     let range = manifest.layout.bytes(of: verified.blocks)
+    let written = verified.blocks
+    durable.change { $0.remove(written) }
     do throws(SystemError) {
       guard verified.isZero else { return try blocks.write(verified.bytes, at: range.lowerBound) }
-      do throws(SystemError) { try blocks.punchHole(range) } catch {
-        guard error.code == SystemError.notSupported else { throw error }
-        try writeZeros(range)
-      }
+      try clear(range)
     } catch {
       throw error.failure("cannot write block \(verified.blocks.lowerBound)")
     }
@@ -105,6 +109,14 @@ package final class PartialResource: Sendable {
       }
     }
   #endif
+
+  /// Makes the range read as zeros: a hole where there can be one.
+  private func clear(_ range: Range<Int64>) throws(SystemError) {
+    do throws(SystemError) { try blocks.punchHole(range) } catch {
+      guard error.code == SystemError.notSupported else { throw error }
+      try writeZeros(range)
+    }
+  }
 
   private func writeZeros(_ range: Range<Int64>) throws(SystemError) {
     let zeros = [UInt8](repeating: 0, count: 64 << 10)
@@ -142,11 +154,29 @@ package final class PartialResource: Sendable {
 
   /// Makes what was written durable, then says so in the journal.
   package func commit(_ ranges: [Range<Int64>]) throws(FetchFailure) {
-    do throws(SystemError) {
-      try blocks.syncData()
+    try doing("cannot make verified blocks durable") { () throws(SystemError) in
+      try sync { () throws(SystemError) in try blocks.syncData() }
       try journal.append(ranges)
-    } catch {
-      throw error.failure("cannot make verified blocks durable")
+    }
+    durable.change { durable in
+      for range in ranges { durable.insert(range) }
+    }
+  }
+
+  /// After a sync that failed, the next one works without having written anything: the pages count as
+  /// clean, and read as if they were on the disk. So all that is not known to be durable is taken out,
+  /// to be fetched and written again.
+  private func sync(_ body: () throws(SystemError) -> Void) throws(SystemError) {
+    do throws(SystemError) { try body() } catch {
+      // Where every lock is granted, another process may have finished this very file meanwhile.
+      guard
+        let own = try? directory.status(Self.blocksName).inode, own == (try? blocks.status().inode)
+      else { throw error }
+      var lost = BlockSet(universe: manifest.layout.count, full: true)
+      for run in durable.look({ $0 }).runs { lost.remove(run) }
+      // The disk has failed already: what cannot be taken out either is left to it.
+      for run in lost.runs { try? clear(manifest.layout.bytes(of: run)) }
+      throw error
     }
   }
 
@@ -223,7 +253,7 @@ package final class PartialResource: Sendable {
     do throws(SystemError) {
       let published = manifest.published.seconds
       try blocks.setModified(seconds: published)
-      try blocks.sync()
+      try sync { () throws(SystemError) in try blocks.sync() }
       try directory.removeTree(Self.readyName)
       try directory.makeDirectory(Self.readyName, permissions: 0o777)
       let ready = try directory.openDirectory(Self.readyName)

@@ -112,9 +112,18 @@ package final class ResourceDirectory: Sendable {
       .sorted { $0.manifest.release > $1.manifest.release }
   }
 
-  /// Makes the names of the versions durable.
+  /// Makes the names of the versions durable. Each was moved here out of a directory of unfinished
+  /// work, and a rename is durable once both sides are.
   package func sync() throws(FetchFailure) {
-    try doing("cannot make \(path) durable") { () throws(SystemError) in try directory.sync() }
+    try doing("cannot make \(path) durable") { () throws(SystemError) in
+      if let partial = try openPartial() {
+        for name in try partial.entries() {
+          guard let work = try? partial.openDirectory(name) else { continue }
+          try work.sync()
+        }
+      }
+      try directory.sync()
+    }
   }
 
   /// The version that `current` names; nil if it names none that is complete.

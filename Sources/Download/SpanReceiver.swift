@@ -97,6 +97,9 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
     var failure = failure
     if failure == nil, left > 0 {
       failure = FetchFailure(.truncated, "the response ended \(left) bytes early")
+    } else if left == 0, failure?.category == .truncated {
+      // All that was announced is there, whether TLS said goodbye or not; blocks prove themselves.
+      failure = nil
     }
     // Whole blocks of a transfer that broke off are as good as any.
     if buffer != nil {

@@ -20,6 +20,8 @@ public enum FetchEvent: Sendable {
   case unacknowledgedAlerts(Int, origin: String)
   /// All sources that the data could come from, when no more will come.
   case sources([Source])
+  /// Which way out the run takes, and why.
+  case route(String)
   /// Something that the user should know.
   case note(String, hint: String?)
 

@@ -146,7 +146,7 @@ package struct Integrity {
     if theirs.size > ours.size { return .found(.ahead) }
     let isKnown = log.seen.contains { $0.standing == .proven && $0.head.isSame(as: theirs) }
     if theirs.size == 0 || isKnown { return .found(.behind(isProven: true)) }
-    let transport = makeTransport()
+    let transport = try makeTransport()
     defer { transport.stop() }
     // What is kept proves it in most cases; else whoever serves the log.
     let askable: [LogSource?] = [nil] + sources(of: log.origin, transport).map { $0 }
@@ -164,10 +164,11 @@ package struct Integrity {
 
   // MARK: Sources
 
-  func makeTransport(certificateFile: String? = nil) -> any Transport {
+  func makeTransport(certificateFile: String? = nil) throws(FetchFailure) -> any Transport {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
+    policy.proxy = try .ofEnvironment()
     return CurlTransport(policy: policy)
   }
 
@@ -180,7 +181,7 @@ package struct Integrity {
   package func fetch(
     _ url: String, certificateFile: String?
   ) throws(FetchFailure) -> [UInt8] {
-    let transport = makeTransport(certificateFile: certificateFile)
+    let transport = try makeTransport(certificateFile: certificateFile)
     defer { transport.stop() }
     return try transport.fetch(
       Request(try WebURL(url)), limit: Checkpoint.maximumByteCount, interruption

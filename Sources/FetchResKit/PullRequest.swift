@@ -23,13 +23,15 @@ public struct PullRequest: Sendable {
   /// How many complete versions to keep; nil for all.
   public var keep: Int?
 
-  public var connections = 8
+  /// At most so many at a time; as many are opened as make the whole faster.
+  public var connections = 16
   /// Bytes for buffers and tiles.
   public var memory: Int64 = 64 << 20
   /// Bytes a second for the whole run; nil for no limit.
   public var rateLimit: Int64?
   /// Header lines for the manifest's own server.
   public var headers: [String] = []
+  public var proxy = ProxySetting.environment
   /// A file of certificates to trust instead of the system's.
   public var certificateFile: String?
   /// The client certificate to show, by the name it was imported under; nil for the one that is for

@@ -19,15 +19,20 @@ package struct PullSession {
   let now: () -> UTCDate
   /// Whether events of progress should have a map of the blocks.
   package var mapIsWanted: () -> Bool = { false }
+  private let ownTransport: (any Transport)?
 
+  /// - Parameter transport: the way to the network, which the run stops at its end; nil for one of its
+  ///   own.
   package init(
     _ request: PullRequest, fileSystem: any FileSystem = RealFileSystem(),
+    transport: (any Transport)? = nil,
     interruption: Interruption, passwords: PasswordSource = .none,
     now: @escaping () -> UTCDate = { UTCDate(seconds: Clocks.wall()) },
     report: @escaping (FetchEvent) -> Void
   ) {
     self.request = request
     self.fileSystem = fileSystem
+    ownTransport = transport
     self.interruption = interruption
     self.passwords = passwords
     self.now = now
@@ -49,8 +54,14 @@ package struct PullSession {
     let pins = try checkedPins(site)
     let identities = IdentityStore(state, fileSystem)
     let identity = request.offline ? nil : try openIdentity(site, identities)
-    let transport =
-      request.offline ? nil : makeTransport(policy(site, pins: pins), identity, identities)
+    let transport: (any Transport)?
+    if request.offline {
+      transport = nil
+    } else if let ownTransport {
+      transport = ownTransport
+    } else {
+      transport = makeTransport(try policy(site, pins: pins), identity, identities)
+    }
     defer { transport?.stop() }
     let expectedOrigin = try ExpectedOrigin.find(
       named: named, site, directory: request.directory, state)
@@ -73,9 +84,13 @@ package struct PullSession {
     }
   }
 
-  private func policy(_ site: SiteURL, pins: [String]) -> RequestPolicy {
+  private func policy(_ site: SiteURL, pins: [String]) throws(FetchFailure) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
+    let decision = try ProxyDecision(request.proxy, for: site.base)
+    policy.proxy = decision.choice
+    report(.route(decision.reason))
+    if let warning = decision.warning { report(.note(warning, hint: nil)) }
     policy.headers = request.headers
     policy.credentialsOrigin = site.base
     policy.certificateFile = request.certificateFile

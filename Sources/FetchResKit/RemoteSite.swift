@@ -22,6 +22,7 @@ struct RemoteSite {
     url = try SiteURL(text)
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
+    policy.proxy = try .ofEnvironment()
     transport = CurlTransport(policy: policy)
     self.interruption = interruption
     small = SmallFetch(

@@ -32,6 +32,7 @@ package enum ManifestInspection {
     let site = try SiteURL(url)
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
+    policy.proxy = try .ofEnvironment()
     let transport = CurlTransport(policy: policy)
     defer { transport.stop() }
     return try transport.fetch(

@@ -6,9 +6,11 @@ package enum IntegrityRules {
   /// How a run ends where every source failed: trust refused if everyone who was reached said so;
   /// else what running again may help; else what was wrong. Of several alike, the first source's.
   ///
-  /// - Parameter failures: one for each source, in their order; at least one.
+  /// - Parameter failures: one for each source that failed, in their order.
   package static func end(of failures: [FetchFailure]) -> FetchFailure {
-    precondition(!failures.isEmpty, "ReleaseLog: nothing failed")
+    guard !failures.isEmpty else {
+      return FetchFailure(.stale, "the release log holds no release that this fetchres can use")
+    }
     let reached = failures.filter { $0.exitCode != 3 }
     if let first = reached.first, reached.allSatisfy({ $0.exitCode == 5 }) { return first }
     return failures.first { $0.exitCode == 3 } ?? failures[0]

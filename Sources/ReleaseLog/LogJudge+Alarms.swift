@@ -75,7 +75,11 @@ extension LogJudge {
         $0.head.isSame(as: group.head) && $0.standing == .pending
       }
       for source in group.sources {
-        state.count(group.head, from: sources[source].name, matches: !isKnown)
+        let name = sources[source].name
+        let isShownElsewhere =
+          state.seen.contains { $0.head.isSame(as: group.head) && $0.peer != name }
+          || source != group.sources[0]
+        state.count(group.head, from: name, matches: isShownElsewhere)
       }
       if !isKnown { note(group, .proven) }
     }

@@ -11,6 +11,7 @@ extension LogJudge {
   private static let maximumBundles = 64
 
   func choose(_ found: Found) throws(FetchFailure) -> Step<Choice> {
+    try takeLoggedLines(found)
     if setup.pinned != nil { return try choosePinned(found) }
     // Caches out of step: the manifest is there before the checkpoint that holds it.
     if let outcome = outOfStep(offers.filter { $0.index >= found.head.size }, found) {
@@ -18,9 +19,10 @@ extension LogJudge {
     }
     if let newest = state.newest, found.tree == nil, found.head.isSame(as: state.head ?? found.head)
     {
-      if let other = offers.first(where: {
+      let others = offers.filter {
         $0.index == newest.manifest.release && $0.release.note != newest.note
-      }) {
+      }
+      if let other = others.first(where: { !isTwin($0, of: newest.manifest) }) {
         guard offers.contains(where: { $0.release.note == newest.note }) else {
           return .ended(notLogged(other, isFatal: true) ?? .nothing(failures))
         }
@@ -30,7 +32,12 @@ extension LogJudge {
       return .found(Choice(release: newest, newest: newest))
     }
     guard let tree = found.tree else { return .ended(.nothing(failures)) }
-    let (logged, others) = split(tree)
+    var (logged, others) = split(tree)
+    for (index, other) in others.enumerated().reversed() {
+      guard let twin = try twin(of: other, in: tree, found) else { continue }
+      others.remove(at: index)
+      logged.append(Offer(source: other.source, release: twin))
+    }
     let top = logged.max { $0.index < $1.index }
     if let other = others.first, let outcome = notLogged(other, isFatal: top == nil) {
       return .ended(outcome)
@@ -45,12 +52,57 @@ extension LogJudge {
     return .found(Choice(release: newest, newest: newest))
   }
 
+  /// The same signed text under other signature lines than those in the log is the same manifest: the
+  /// log's note counts, and whoever added lines or took some is to blame for that.
+  private func takeLoggedLines(_ found: Found) throws(FetchFailure) {
+    for (number, offer) in offers.enumerated() {
+      guard let logged = try loggedNote(of: offer, found), logged != offer.release.note else {
+        continue
+      }
+      offers[number].release.note = logged
+      blame(
+        offer.source,
+        FetchFailure(
+          .noteMalformed,
+          "the manifest of release \(offer.index) has other signature lines than the release log"))
+    }
+  }
+
+  /// Nil if that text is not in the log, as far as anybody shows it.
+  private func loggedNote(
+    of offer: Offer, _ found: Found
+  ) throws(FetchFailure) -> [UInt8]? {
+    let text = offer.release.manifest.text
+    if let newest = state.newest, newest.manifest.text == text { return newest.note }
+    for tree in [found.tree, found.prefix].compactMap(\.self) where tree.isProven(offer.index) {
+      if tree.holds(offer.release.note, at: offer.index) { return offer.release.note }
+      do throws(FetchFailure) {
+        let note = try entry(offer.index, of: tree, asking: [offer.source])
+        if case .accepted(let manifest) = try ring.judge(note), manifest.text == text {
+          return note
+        }
+      } catch {
+        if error.category == .interrupted { throw error }
+      }
+    }
+    return nil
+  }
+
   private func choosePinned(_ found: Found) throws(FetchFailure) -> Step<Choice> {
     // While all are behind, a proven prefix of the log vouches as well.
     let trees = [found.tree, found.prefix].compactMap(\.self)
     let known = offers.first { $0.release.note == state.newest?.note }
-    let logged = offers.first { offer in
+    var logged = offers.first { offer in
       trees.contains { offer.index < $0.head.size && $0.holds(offer.release.note, at: offer.index) }
+    }
+    if logged == nil, known == nil {
+      for offer in offers {
+        for tree in trees where logged == nil && offer.index < tree.head.size {
+          logged = try twin(of: offer, in: tree, found).map {
+            Offer(source: offer.source, release: $0)
+          }
+        }
+      }
     }
     guard let chosen = (logged ?? known)?.release else {
       let early = offers.filter { $0.index >= (trees.first?.head.size ?? found.head.size) }
@@ -116,6 +168,38 @@ extension LogJudge {
           .stale,
           "this source shows release \(offer.index) as the newest, and the log holds \(release)"))
     }
+  }
+
+  // MARK: Other signatures
+
+  /// Whether an offer says what `manifest` says, under other signature lines than the log has it: anybody
+  /// can add a line to a note or take one away. That is a fault of the source, and nobody else's.
+  private func isTwin(_ offer: Offer, of manifest: Manifest) -> Bool {
+    guard offer.release.manifest.text == manifest.text else { return false }
+    blame(
+      offer.source,
+      FetchFailure(
+        .noteMalformed,
+        "the manifest of release \(offer.index) has other signature lines than in the release log"))
+    return true
+  }
+
+  /// The entry of the log that says what an offer says under other signature lines; nil if the entry
+  /// says something else, or nobody shows it.
+  private func twin(
+    of offer: Offer, in tree: LogTree, _ found: Found
+  ) throws(FetchFailure) -> LogState.Release? {
+    let note: [UInt8]
+    do throws(FetchFailure) {
+      note = try entry(offer.index, of: tree, asking: found.sources)
+    } catch {
+      if error.category == .interrupted { throw error }
+      return nil
+    }
+    guard let release = try release(note, at: offer.index, in: tree, found),
+      isTwin(offer, of: release.manifest)
+    else { return nil }
+    return release
   }
 
   // MARK: Entries

@@ -58,7 +58,7 @@ package struct LogState: Sendable, Equatable {
   /// Since when every source has shown less than the kept head.
   package var behindSince: Moment?
   package internal(set) var faults: [FaultCount] = []
-  /// Sources and files, other than the one that the head came from, that showed a head.
+  /// Sources and files that showed what somebody else had shown.
   package internal(set) var peers: [String] = []
   package var headsSeen: Int64 = 0
   package var headsMatched: Int64 = 0
@@ -99,10 +99,11 @@ package struct LogState: Sendable, Equatable {
   /// Counts a head that somebody showed. Whoever showed it to us first does not confirm it by showing
   /// it again.
   package mutating func count(_ head: LogHead, from peer: String, matches: Bool) {
-    headsSeen += 1
     let isEcho = seen.contains { $0.head.isSame(as: head) && $0.peer == peer }
     guard !isEcho else { return }
-    if matches { headsMatched += 1 }
+    headsSeen += 1
+    guard matches else { return }
+    headsMatched += 1
     if !peers.contains(peer), peers.count < Self.peerCapacity { peers.append(peer) }
   }
 

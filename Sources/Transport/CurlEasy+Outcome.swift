@@ -5,7 +5,8 @@ import System
 /// What libcurl tells of a transfer that has ended.
 extension CurlEasy {
   /// What a result means; nil for success.
-  func failure(_ code: CURLcode) -> FetchFailure? {
+  func failure(_ code: CURLcode, _ request: Request) -> FetchFailure? {
+    if let failure = proxyFailure(code, request.url) { return failure }
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     func failure(_ category: FailureCategory, _ what: String) -> FetchFailure {
       FetchFailure(category, "\(what): \(text.prefix(200))")
@@ -56,7 +57,10 @@ extension CurlEasy {
     exchange.needsHTTP2 =
       request.version == .http1 && code == CURLE_SSL_CONNECT_ERROR
       && detail.contains("no application protocol")
-    exchange.isLocal = code == CURLE_OPERATION_TIMEDOUT && !hasAddress
+    exchange.isLocal =
+      proxy == nil
+      ? code == CURLE_OPERATION_TIMEDOUT && !hasAddress
+      : isProxyOutOfReach(code)
     return exchange
   }
 
@@ -64,7 +68,8 @@ extension CurlEasy {
   /// a name that does not exist from a resolver that does not answer, and of several addresses it names
   /// the error of the last one.
   func mayBeCutOff(_ code: CURLcode) -> Bool {
-    switch code {
+    guard proxy == nil else { return false }
+    return switch code {
     case CURLE_COULDNT_RESOLVE_HOST: true
     case CURLE_COULDNT_CONNECT: SystemError.noRoute.contains(Int32(number(CURLINFO_OS_ERRNO)))
     default: false
@@ -72,7 +77,7 @@ extension CurlEasy {
   }
 
   /// What libcurl says of a failure; empty if it says nothing.
-  private var detail: String { String(cString: errorText) }
+  var detail: String { String(cString: errorText) }
 
   /// Whether the request, or a part of it, was handed to a connection.
   var hasAsked: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
@@ -85,7 +90,7 @@ extension CurlEasy {
     return time
   }
 
-  private func number(_ info: CURLINFO) -> Int {
+  func number(_ info: CURLINFO) -> Int {
     var value = 0
     fetchres_curl_get_long(handle, info, &value)
     return value

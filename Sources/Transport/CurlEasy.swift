@@ -7,6 +7,7 @@ final class CurlEasy {
   private var headers: UnsafeMutablePointer<curl_slist>?
   let errorText: UnsafeMutablePointer<CChar>
   private(set) var tls: TLSSetup?
+  private(set) var proxy: ProxyServer?
 
   init() {
     guard let handle = curl_easy_init() else { fatalError("Transport: out of memory") }
@@ -27,9 +28,9 @@ final class CurlEasy {
     set(CURLOPT_ERRORBUFFER, pointer: errorText)
     set(CURLOPT_URL, request.url.text)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
-    // Always both: otherwise libcurl reads them from the environment.
-    set(CURLOPT_PROXY, "")
-    set(CURLOPT_NOPROXY, "")
+    let proxy = policy.proxy.server(for: request.url)
+    apply(proxy, for: request.url, trusting: policy.certificateFile)
+    self.proxy = proxy
     set(CURLOPT_NOSIGNAL, 1)
     // A resolver that does not answer holds nobody up who wants to end.
     set(CURLOPT_QUICK_EXIT, 1)

@@ -10,10 +10,10 @@ struct CurlMailbox: Sendable {
   /// Whether this machine is cut off from the host that a transfer did not reach.
   var looks: [(TransferID, isCutOff: Bool)] = []
   var stops = false
+  /// What transfers that run then finish with.
+  var stopReason = FetchFailure(.interrupted, "the transport stopped")
   /// Whether the multi handle is gone.
   var isClosed = false
-  /// What transfers that run when it stops finish with.
-  var stopReason = FetchFailure(.interrupted, "the transport stopped")
 
   /// What is there now; afterwards there is nothing but how things stand.
   mutating func take() -> CurlMailbox {
@@ -67,7 +67,7 @@ final class CurlLoop {
         for transfer in transfers.values where transfer.isPaused { transfer.resume() }
       }
       if mail.stops {
-        for id in transfers.keys { end(id, mail.stopReason) }
+        for id in Array(transfers.keys) { end(id, mail.stopReason) }
         break
       }
 
@@ -97,6 +97,9 @@ final class CurlLoop {
   }
 
   private func start(_ id: TransferID, _ request: Request, _ receiver: any ResponseReceiver) {
+    do throws(FetchFailure) { try policy.proxy.check(request.url) } catch {
+      return receiver.finish(error.from(request.url.shown))
+    }
     // Who distrusts what came before distrusts where it came from.
     let usesMemory = request.isBulk && !request.needsFreshConnection
     let transfer = CurlTransfer(

@@ -104,6 +104,7 @@ final class CurlTransfer {
     guard let head, head.status >= 200, !isHeadDelivered, !isExpired, !head.isRedirect else {
       return
     }
+    if head.status == 407, let refused = easy.proxyRefusal(of: request.url) { throw refused }
     if mayAskAgain, Self.expiredStatuses.contains(head.status) {
       isExpired = true
       return
@@ -188,7 +189,7 @@ final class CurlTransfer {
         return .redirected
       } catch { refusal = error }
     }
-    let failure = refusal ?? easy.failure(code) ?? missingHead
+    let failure = refusal ?? easy.failure(code, request) ?? missingHead
     return .ended(failure.map { explained($0, refusal == nil ? code : CURLE_OK) })
   }
 

@@ -24,7 +24,7 @@ package final class CurlTransport: Transport {
   package func start(_ request: Request, _ receiver: any ResponseReceiver) -> TransferID {
     let id = TransferID.next()
     let isStarted = tell { $0.starts.append((id, request, receiver)) }
-    if !isStarted { receiver.finish(FetchFailure(.interrupted, "the transport stopped")) }
+    if !isStarted { receiver.finish(mailbox.look { $0.stopReason }) }
     return id
   }
 
@@ -49,12 +49,10 @@ package final class CurlTransport: Transport {
     running.join()
     let late = mailbox.look { mail in
       mail.isClosed = true
-      return mail.take().starts
+      return mail.take()
     }
     curl_multi_cleanup(multi.pointer)
-    for (_, _, receiver) in late {
-      receiver.finish(FetchFailure(.interrupted, "the transport stopped"))
-    }
+    for (_, _, receiver) in late.starts { receiver.finish(late.stopReason) }
   }
 
   /// False if nobody is there to hear it any more.

@@ -12,6 +12,7 @@ package struct RequestPolicy: Sendable {
   package var clientCertificate: ClientCertificate?
   /// SHA-256 of public keys in base64; `credentialsOrigin` has to have one of them. Empty for any.
   package var pins: [String] = []
+  package var proxy = ProxyChoice()
   /// Seconds to a connection, TLS included.
   package var connectTimeout: Double = 10
   /// Seconds from the request to the first byte of its answer.
@@ -42,5 +43,6 @@ package struct RequestPolicy: Sendable {
       throw FetchFailure(
         .redirectRefused, "the server redirects from https to http, to \(to.place)")
     }
+    try proxy.check(to)
   }
 }

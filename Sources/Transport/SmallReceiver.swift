@@ -47,11 +47,20 @@ package final class SmallReceiver: ResponseReceiver, @unchecked Sendable {
   }
 
   package func finish(_ failure: FetchFailure?) {
-    if let failure { return report(.failure(failure)) }
+    if let failure, !(failure.category == .truncated && isWhole) {
+      return report(.failure(failure))
+    }
     guard let head else {
       return report(.failure(FetchFailure(.truncated, "the server sent no answer")))
     }
     report(.success(SmallResponse(head: head, body: body)))
+  }
+
+  /// Whether all that was announced is there: then it does not matter how the connection ended, with
+  /// TLS's own goodbye or without.
+  private var isWhole: Bool {
+    guard let head else { return false }
+    return head.contentLength.map { $0 == Int64(body.count) } ?? (range?.count == body.count)
   }
 
   private func tooLarge(_ what: String) -> FetchFailure {

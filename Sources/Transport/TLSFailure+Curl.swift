@@ -54,6 +54,8 @@ struct TLSFailure {
   }
 
   private func distrusted(_ number: Int, _ detail: String) -> FetchFailure {
+    // libcurl looks at the name itself, and OpenSSL's verdict says nothing then.
+    if detail.contains("subject name") { return otherName }
     let clock = "the local clock says \(now.text)"
     switch Verdict(rawValue: number) {
     case .expired:
@@ -71,8 +73,6 @@ struct TLSFailure {
     case .revoked:
       return tls("the certificate of \(host) is revoked")
     case .otherHost, .otherAddress:
-      return otherName
-    case .ok where detail.contains("subject name"):
       return otherName
     case .ok, nil:
       return tls("the certificate of \(host) does not verify: \(detail)")

@@ -57,7 +57,7 @@ package struct TransferID: Sendable, Hashable {
   private static let count = Atomic<UInt64>(0)
 
   /// One that no transfer of this process had before, whichever transport it runs on.
-  static func next() -> TransferID {
+  package static func next() -> TransferID {
     TransferID(number: count.add(1, ordering: .relaxed).newValue)
   }
 }

@@ -117,7 +117,9 @@ enum IntegrityCommand {
         try RealFileSystem().openFile(place).readAll(place, limit: Checkpoint.maximumByteCount)
       }
     }
-    let peer = place == "-" ? "standard input" : place.prefix { $0 != "?" && $0 != "#" }.description
+    // A site that is pulled from is no other for being asked by hand.
+    var peer = place == "-" ? "standard input" : String(place.prefix { $0 != "?" && $0 != "#" })
+    if place.contains("://"), peer.hasSuffix("/checkpoint") { peer.removeLast("checkpoint".count) }
     let result = try integrity.ingest(bytes, from: peer, keys: try keys(arguments))
     let theirs = Quantities.counted(result.theirs.size, "release")
     let ours = Quantities.counted(result.ours.size, "release")

@@ -116,7 +116,8 @@ final class ProgressView {
       reminder =
         "\(Quantities.counted(Int64(count), "alert")) about \(origin) "
         + "\(count == 1 ? "is" : "are") not acknowledged: 'fetchres integrity' says more"
-    case .manifest, .begin, .progress, .phase, .blockRejected, .sourceFailed, .sources, .note:
+    case .manifest, .begin, .progress, .phase, .blockRejected, .sourceFailed, .sources, .route,
+      .note:
       break
     }
   }
@@ -142,6 +143,8 @@ final class ProgressView {
       guard isVerbose || sources.count > 1 else { return }
       for source in sources { say(Self.shown(source)) }
     case .progress, .phase, .alert, .unacknowledgedAlerts: break
+    case .route(let text):
+      if isVerbose { say(text) }
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }

@@ -20,7 +20,7 @@ enum PullCommand {
       OptionSpec("--reuse", "FILE", repeats: true, "take equal blocks from this local file")
         .configurable,
       OptionSpec("--offline", "use the disk alone"),
-      OptionSpec("--connections", "N", standard: "8", "at most N at a time").configurable,
+      OptionSpec("--connections", "N", standard: "16", "at most N at a time").configurable,
       OptionSpec("--memory", "SIZE", standard: "64M", "for buffers and tiles").configurable,
       OptionSpec("--limit-rate", "RATE", "for the whole run").configurable,
       OptionSpec("--connect-timeout", "TIME", standard: "10s", "give an attempt up after it")
@@ -38,6 +38,15 @@ enum PullCommand {
       ).configurable,
       OptionSpec("--keep", "N", "keep N complete versions; default all").configurable,
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older").configurable,
+      OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h")
+        .configurable.oneOf("route"),
+      OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD")
+        .configurable.oneOf("route"),
+      OptionSpec("--no-proxy", "go through none, whatever the environment says")
+        .configurable.oneOf("route"),
+      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050").configurable.oneOf("route"),
+      OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address")
+        .configurable.oneOf("route"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them")
         .configurable,
       OptionSpec.certificates,
@@ -159,6 +168,7 @@ enum PullCommand {
       Quantities.count(text).flatMap { $0 > 0 ? $0 : nil }
     }
     request.headers = try HeaderOption.lines(arguments)
+    request.proxy = try ProxyOptions.setting(arguments)
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
     request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }

@@ -47,6 +47,10 @@ enum PullEvents {
       line.add("origin", origin)
       line.add("unacknowledged", Int64(count))
       return [line]
+    case .route(let text):
+      var line = JSONLine("route")
+      line.add("message", text)
+      return [line]
     case .note(let text, let hint):
       var line = JSONLine("note")
       line.add("message", text)

@@ -5,6 +5,16 @@ import System
 
 /// What is said to people: on standard error, one sentence a line.
 enum Talk {
+  /// A secret key that was given in the place of something else is not said again.
+  static func masked(_ text: String) -> String {
+    var (shown, rest) = ("", text[...])
+    while let key = rest.firstRange(of: "PRIVATE+KEY+") {
+      shown += rest[..<key.lowerBound] + "(a secret key)"
+      rest = rest[key.upperBound...].drop { !$0.isWhitespace && $0 != "'" }
+    }
+    return shown + rest
+  }
+
   static func error(_ failure: FetchFailure) {
     let source = failure.source.map { " (\($0))" } ?? ""
     line("error: \(failure.message)\(source)")
@@ -22,7 +32,8 @@ enum Talk {
   /// Text may quote a server or a certificate: control characters would speak to the terminal, and
   /// others turn the line round or break it.
   static func clean(_ text: String) -> String {
-    String(
+    let text = masked(text)
+    return String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
           switch scalar.properties.generalCategory {

@@ -292,7 +292,8 @@ import Testing
     let arguments = [
       "pull", url, "--key", bench.site.key, "-d", bench.directory, "--json", "--give-up-after", "1",
     ]
-    try bench.fetchres.run(arguments).expectFailure("tls", 3, "no trusted TLS connection")
+    try bench.fetchres.run(arguments).expectFailure(
+      "tls", 3, "the issuer of the certificate of 127.0.0.1", "is unknown here")
     // The right authority, another name.
     let named = try #require(Nginx.here?.tlsURL).replacing("127.0.0.1", with: "127.0.0.2")
     var other = arguments + bench.server.pullArguments

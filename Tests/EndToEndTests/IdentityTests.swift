@@ -30,7 +30,7 @@ struct IdentityTests {
   func pulling(_ server: GuardedServer, host: String = "127.0.0.1", _ more: [String]) -> [String] {
     [
       "pull", "\(server.base(host))manifest", "--key", bench.site.key, "-d", bench.directory,
-      "--cacert", desk("root.pem"), "--give-up-after", "20",
+      "--cacert", desk("root.pem"), "--give-up-after", "20", "--retry-now",
     ] + more
   }
 

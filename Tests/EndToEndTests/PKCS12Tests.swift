@@ -182,6 +182,10 @@ struct PKCS12Tests {
     let expired = try take(try desk.export("me"))
     try expectRefused(expired, "expired at", code: 5)
     #expect(expired.error.contains("the local clock says 2"))
+    try desk.signForFuture("me", by: "middle")
+    let early = try take(try desk.export("me"))
+    try expectRefused(early, "is valid from 2100-01-01T00:00:00Z", code: 5)
+    #expect(early.error.contains("the local clock says 2"))
   }
 
   @Test("a directory, a pipe that is not there and a name that is none are said to be that")

@@ -146,6 +146,24 @@ import Testing
     try Self.expectNoSecret(outcome, bench.scratch("state"))
   }
 
+  @Test(
+    "a header that the transfer itself sends is refused, however it is written",
+    arguments: [
+      "Range", "range", "Content-Length", "Host", "HOST", "Accept-Encoding", "Transfer-Encoding",
+    ])
+  func ownedHeader(_ name: String) throws {
+    let bench = try Workbench()
+    let file = try bench.scratch.write("header", Array("\(name):b3arer-in-header\n".utf8))
+    for header in ["\(name): b3arer-in-header", "\(name):", "@\(file)"] {
+      let outcome = try bench.pull("--header", header)
+      outcome.expectRefusal(2, "--header takes no '\(name.lowercased())'")
+      try Self.expectNoSecret(outcome, bench.scratch("state"))
+    }
+    // A space would hide the name from us and not from the server.
+    try bench.pull("--header", "\(name) : x").expectRefusal(2, "--header takes 'Name: value'")
+    #expect(try bench.origin().entries.isEmpty)
+  }
+
   @Test("a secret on the command line is taken with a warning, one from a file without")
   func warning() throws {
     let bench = try Workbench()

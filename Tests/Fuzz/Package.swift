@@ -10,7 +10,11 @@ let package = Package(
     .systemLibrary(name: "LibFuzzer"),
     .executableTarget(
       name: "Fuzz",
-      dependencies: ["LibFuzzer", .product(name: "FetchResKit", package: "fetchres")],
+      dependencies: [
+        "LibFuzzer",
+        .product(name: "FetchResKit", package: "fetchres"),
+        .product(name: "FaultOrigin", package: "fetchres"),
+      ],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

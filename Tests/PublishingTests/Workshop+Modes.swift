@@ -30,6 +30,11 @@ extension Workshop {
   }
 
   @discardableResult
+  func release(_ checkpoint: [UInt8]) throws(FetchFailure) -> Manifest {
+    try publisher.release(checkpoint: checkpoint, site: Self.site)
+  }
+
+  @discardableResult
   func abandon() throws(FetchFailure) -> Bool { try publisher.abandon(site: Self.site) }
 
   func verifyLog(

@@ -71,10 +71,9 @@ struct Workshop {
 
   func put(_ path: String, _ bytes: [UInt8]) throws {
     try fileSystem.makeDirectories(Path.parent(path), permissions: 0o777)
-    // A secret key that others can read is refused.
-    let permissions: UInt32 = path.hasPrefix("/keys/") ? 0o600 : 0o666
+    // A key that others can read is none that is used.
     try fileSystem.openDirectory(Path.parent(path)).replaceFile(
-      Path.name(path), bytes, permissions: permissions)
+      Path.name(path), bytes, permissions: path.hasPrefix("/keys/") ? 0o600 : 0o666)
   }
 
   func remove(_ path: String) throws {

@@ -49,7 +49,9 @@ final class Visitor {
 
   func pull(sources: [LogSource]) throws(FetchFailure) -> LogMonitor.Verdict {
     (waited, events) = ([], [])
-    var setup = LogMonitor.Setup(origin: World.origin, trusted: trusted) { failures, _ in Double(failures) * 100 }
+    var setup = LogMonitor.Setup(origin: World.origin, trusted: trusted) { failures, _ in
+      Double(failures) * 100
+    }
     setup.pinned = pinned
     setup.witnesses = witnesses
     setup.maximumAge = maximumAge

@@ -6,30 +6,6 @@ import SignedNote
 import TestSupport
 import Testing
 
-/// A witness that cosigns whatever it is shown.
-struct MadeWitness {
-  let key: NoteKey
-  private let seed: [UInt8]
-
-  init(_ name: String, seed: [UInt8] = SecureRandom.bytes(32)) {
-    self.seed = seed
-    key = NoteKey(
-      name: name, algorithm: .cosignature, publicKey: Ed25519.publicKey(seed: seed))!
-  }
-
-  /// The line to add to a checkpoint.
-  func line(_ checkpoint: Checkpoint, at time: Int64) -> [UInt8] {
-    let message = Array("cosignature/v1\ntime \(UInt64(bitPattern: time))\n\(checkpoint.text)".utf8)
-    func bigEndian(_ value: UInt64, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (count - 1 - $0))) }
-    }
-    let bytes =
-      bigEndian(UInt64(key.id), 4) + bigEndian(UInt64(bitPattern: time), 8)
-      + Ed25519.sign(message, seed: seed)
-    return Array("\u{2014} \(key.name) \(Base64.encode(bytes))\n".utf8)
-  }
-}
-
 @Suite struct WitnessTests {
   @Test("a quorum asks for so many witnesses on the checkpoint")
   func quorum() throws {

@@ -369,6 +369,27 @@ import Testing
     #expect(visitor.alerts.isEmpty && visitor.faults.contains { $0.hasPrefix(server.name) })
   }
 
+  @Test(
+    "a junk signature line on a manifest, with and without a kept one, of an old and a new release")
+  func junkOnManifest() throws {
+    let line = Array("\u{2014} somebody.example AAAAAAAAAAAA\n".utf8)
+    var (world, visitor, server) = try Self.settled()
+    let bend: (World) throws -> Void = { world in
+      let note = try #require(world.files[SitePaths.manifest])
+      server.put(SitePaths.manifest, note + line)
+    }
+    try bend(world)
+    #expect(try visitor.pull(server).release.note == world.newest)
+    #expect(visitor.faults.contains { $0.hasPrefix(server.name) })
+    world.publish("v4")
+    server.serve(world)
+    try bend(world)
+    #expect(try visitor.pull(server).release.note == world.newest)
+    let stranger = Visitor(world)
+    #expect(try stranger.pull(server).release.note == world.newest)
+    #expect(visitor.alerts.isEmpty && stranger.alerts.isEmpty)
+  }
+
   @Test("a genuine newer checkpoint with garbage tiles")
   func garbageTiles() throws {
     var (world, visitor, server) = try Self.settled()

@@ -193,4 +193,23 @@ import Testing
       }
     }
   }
+
+  @Test("two that write at the same time leave one of their records, whole")
+  func twoWriters() throws {
+    let disk = RealFileSystem()
+    let path = "/tmp/fetchres-ladder-\(UInt64.random(in: .min ... .max))"
+    defer { try? disk.openDirectory("/tmp").removeTree(Path.name(path)) }
+    let written = (3...9).map { LadderRecord(failures: $0, now: 100, boot: Self.boot) }
+    let threads = [written, written.reversed()].map { mine in
+      WorkThread("writer") {
+        for record in mine + mine + mine { try? RetryRecords(path, disk).save(record, "a") }
+      }
+    }
+    for _ in 0..<500 {
+      if let found = RetryRecords(path, disk).ladder("a") { #expect(written.contains(found)) }
+    }
+    for thread in threads { thread.join() }
+    let last = try #require(RetryRecords(path, disk).ladder("a"))
+    #expect(last.failures == 9 || last.failures == 3)
+  }
 }

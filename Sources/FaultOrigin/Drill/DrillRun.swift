@@ -56,10 +56,7 @@ struct DrillRun {
     let server = try FaultServer(site: site.path, serving) { traffic.hear($0) }
     defer { server.stop() }
 
-    // A plan that somebody wrote may tell a long story; a drawn one has said all it can soon.
-    let pulls =
-      settings.plans.isEmpty
-      ? draw.number(1...(settings.kills || settings.tampers ? 4 : 2)) : 8
+    let pulls = numberOfPulls(plan)
     for _ in 1...pulls {
       guard interruption.signal == nil else { return record }
       let kill = settings.kills && draw.chance(0.7) ? Kill(&draw, size: site.newest.size) : nil
@@ -77,6 +74,13 @@ struct DrillRun {
   }
 
   var elapsed: Double { Clocks.monotonic() - start }
+
+  /// How many pulls there are at most while the origin does wrong. A plan that somebody wrote may tell
+  /// a long story; one that does the same for ever, or was drawn, has said all it can soon.
+  private mutating func numberOfPulls(_ plan: FaultPlan) -> Int64 {
+    if plan.tellsAStory, !settings.plans.isEmpty { return 8 }
+    return draw.number(1...(settings.kills || settings.tampers ? 4 : 2))
+  }
 
   private mutating func makePlan() throws(FetchFailure) -> FaultPlan {
     guard settings.plans.isEmpty else {

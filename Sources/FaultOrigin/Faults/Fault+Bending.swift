@@ -5,9 +5,12 @@ extension Fault {
   func bend(_ answer: inout WireAnswer, _ context: inout FaultContext) -> Bool {
     switch self {
     case .wholeFile: answer.sendWhole(context)
-    case .earlierWindow: answer.moveWindow(-1, -1, context)
-    case .laterWindow: answer.moveWindow(1, 1, context)
-    case .longerWindow: answer.moveWindow(0, 1, context) || answer.moveWindow(-1, 0, context)
+    // A window as long as it should be, or where the file has no room for that, a shorter one.
+    case .earlierWindow: answer.moveWindow(-1, -1, context) || answer.moveWindow(0, -1, context)
+    case .laterWindow: answer.moveWindow(1, 1, context) || answer.moveWindow(1, 0, context)
+    case .longerWindow:
+      answer.moveWindow(0, 1, context) || answer.moveWindow(-1, 0, context)
+        || answer.sendMore(context)
     case .noContentRange: answer.changeContentRange(context) { _, _ in nil }
     case .severalRanges: answer.sendAsMultipart(&context)
     case .wrongTotal:

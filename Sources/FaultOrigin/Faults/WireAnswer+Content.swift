@@ -25,10 +25,15 @@ extension WireAnswer {
   mutating func shiftBytes(_ context: inout FaultContext) -> Bool {
     guard let (file, range) = window, let size = context.file?.size else { return false }
     let (before, behind) = (min(4_096, range.lowerBound), min(4_096, size - range.upperBound))
-    guard max(before, behind) > 0 else { return false }
-    let step =
-      behind > 0 ? context.draw.number(1...behind) : -context.draw.number(1...before)
-    body = [.file(file, range.lowerBound + step..<range.upperBound + step)]
+    if max(before, behind) > 0 {
+      let step = behind > 0 ? context.draw.number(1...behind) : -context.draw.number(1...before)
+      body = [.file(file, range.lowerBound + step..<range.upperBound + step)]
+    } else {
+      // All of it was asked for: it begins somewhere inside, and goes round.
+      guard size > 1 else { return false }
+      let step = context.draw.number(1...size - 1)
+      body = [.file(file, step..<size), .file(file, 0..<step)]
+    }
     return true
   }
 

@@ -13,11 +13,20 @@ extension WireAnswer {
   /// Sends another window, and says so.
   mutating func moveWindow(_ first: Int64, _ end: Int64, _ context: FaultContext) -> Bool {
     guard let file = context.file, let range = context.range, isPartial,
-      range.lowerBound + first >= 0, range.upperBound + end <= file.size
+      range.lowerBound + first >= 0, range.upperBound + end <= file.size,
+      range.lowerBound + first < range.upperBound + end
     else { return false }
     let moved = range.lowerBound + first..<range.upperBound + end
     self["Content-Range"] = "bytes \(moved.lowerBound)-\(moved.upperBound - 1)/\(file.size)"
     replaceBody([.file(file.descriptor, moved)])
+    return true
+  }
+
+  /// A byte more than the file has, and says that it has it.
+  mutating func sendMore(_ context: FaultContext) -> Bool {
+    guard let file = context.file, let range = context.range, isPartial else { return false }
+    self["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound)/\(file.size + 1)"
+    replaceBody(body + [.bytes([0])])
     return true
   }
 

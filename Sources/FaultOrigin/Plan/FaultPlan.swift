@@ -89,6 +89,11 @@ package struct FaultPlan: Sendable, Equatable {
     return plan
   }
 
+  /// Whether it does not do the same from beginning to end.
+  var tellsAStory: Bool {
+    rules.contains { $0.first != nil || $0.afterRequests > 0 || $0.afterBytes > 0 }
+  }
+
   /// Whether one of several mirrors does everything right.
   var hasHonestMirror: Bool {
     portCount > 1 && (1...portCount).contains { port($0).rules.isEmpty }

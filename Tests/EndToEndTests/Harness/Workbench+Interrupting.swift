@@ -7,6 +7,7 @@ extension Workbench {
   /// verified. The server stays like that.
   func beginPull(
     _ release: Release, upTo cut: Int, _ more: [String] = [],
+    variables: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Child {
     let origin = try origin(sourceLocation: sourceLocation)
@@ -17,7 +18,7 @@ extension Workbench {
       response.limit = max(0, end - range.lowerBound)
       response.ending = range.lowerBound < end ? .close : .hold
     }
-    let child = try fetchres.start(pulling(["--json"] + more))
+    let child = try fetchres.start(pulling(["--json"] + more), variables: variables)
     let isThere = child.waitForOutput(within: Fetchres.patience) {
       $0.contains("\"verified\":\(end),")
     }

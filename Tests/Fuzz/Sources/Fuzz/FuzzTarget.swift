@@ -12,6 +12,7 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] = [
     .texts, .keyText, .signedNote, .manifest, .checkpoint, .entryBundle, .tilePath, .tiles,
     .inclusionProof, .consistencyProof, .responseHead, .contentRange, .url, .journal, .marker,
+    .ladderRecord, .logState, .evidence, .trust, .faultPlan, .requestHead,
   ]
 }
 

@@ -1,21 +1,16 @@
 import Failure
-import Manifest
-import Synchronization
 import System
-
-@testable import Transport
+import Transport
 
 /// An honest source in memory, with a thread of its own. Bodies come in pieces, and wait when they
 /// are paused.
-final class MemoryTransport: Transport {
-  static let base: WebURL = {
+package final class MemoryTransport: Transport {
+  package static let base: WebURL = {
     do { return try WebURL("http://site.example/") } catch {
-      preconditionFailure("DownloadTests: \(error)")
+      preconditionFailure("TestSupport: \(error)")
     }
   }()
 
-  private let files: [String: [UInt8]]
-  private let pieceSize: Int
   private let state = Monitor(State())
   private let thread: WorkThread
 
@@ -31,32 +26,34 @@ final class MemoryTransport: Transport {
     var runnable: [Transfer] = []
     var paused: [Transfer] = []
     var cancelled: Set<TransferID> = []
-    var nextID: UInt64 = 0
     var stops = false
     var requests: [String] = []
   }
 
-  init(_ made: MadeResource, pieceSize: Int = 10_000) {
-    var files = [SitePaths.file(made.manifest.version, made.manifest.file): made.content]
-    for (tile, bytes) in made.tiles { files[SitePaths.tile(made.manifest.version, tile)] = bytes }
-    self.files = files
-    self.pieceSize = pieceSize
-    let (state, served) = (state, files)
+  /// - Parameters:
+  ///   - files: by their paths below ``base``.
+  ///   - onPiece: called before each piece of a body, on the transport's thread.
+  package init(
+    _ files: [String: [UInt8]], pieceSize: Int = 10_000,
+    onPiece: @escaping @Sendable () -> Void = {}
+  ) {
+    let state = state
     thread = WorkThread("source") {
       while let transfer = state.wait({ state -> Transfer?? in
         if state.stops { return .some(nil) }
         return state.runnable.isEmpty ? nil : .some(state.runnable.removeFirst())
       }) ?? nil {
-        Self.advance(transfer, served, pieceSize, state)
+        Self.advance(transfer, files, pieceSize, state, onPiece)
       }
     }
   }
 
   /// The paths that were asked for, in order.
-  var requests: [String] { state.look { $0.requests } }
+  package var requests: [String] { state.look { $0.requests } }
 
   private static func advance(
-    _ transfer: Transfer, _ files: [String: [UInt8]], _ pieceSize: Int, _ state: Monitor<State>
+    _ transfer: Transfer, _ files: [String: [UInt8]], _ pieceSize: Int, _ state: Monitor<State>,
+    _ onPiece: () -> Void
   ) {
     var transfer = transfer
     if state.look({ $0.cancelled.contains(transfer.id) }) {
@@ -79,6 +76,7 @@ final class MemoryTransport: Transport {
     } catch { return transfer.receiver.finish(error) }
     let piece = Array(body[transfer.position...].prefix(pieceSize))
     if piece.isEmpty { return transfer.receiver.finish(nil) }
+    onPiece()
     switch piece.withUnsafeBytes({ transfer.receiver.receive(body: $0) }) {
     case .taken:
       transfer.position += piece.count
@@ -88,17 +86,16 @@ final class MemoryTransport: Transport {
     }
   }
 
-  func start(_ request: Request, _ receiver: any ResponseReceiver) -> TransferID {
+  package func start(_ request: Request, _ receiver: any ResponseReceiver) -> TransferID {
     state.change { state in
-      state.nextID += 1
-      let id = TransferID(number: state.nextID)
+      let id = TransferID.next()
       state.requests.append(String(request.url.path.dropFirst()))
       state.runnable.append(Transfer(id: id, request: request, receiver: receiver))
       return id
     }
   }
 
-  func cancel(_ transfer: TransferID) {
+  package func cancel(_ transfer: TransferID) {
     state.change { state in
       state.cancelled.insert(transfer)
       state.runnable += state.paused
@@ -106,14 +103,14 @@ final class MemoryTransport: Transport {
     }
   }
 
-  func resumePaused() {
+  package func resumePaused() {
     state.change { state in
       state.runnable += state.paused
       state.paused = []
     }
   }
 
-  func stop() {
+  package func stop() {
     state.change { $0.stops = true }
     thread.join()
   }

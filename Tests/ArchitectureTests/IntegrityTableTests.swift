@@ -1,0 +1,31 @@
+import Testing
+
+/// The tables of attacks and of false alarms in the documentation are proven row by row.
+@Suite struct IntegrityTableTests {
+  private static let page = "Sources/FetchResKit/FetchResKit.docc/Integrity.md"
+  private static let suite = "Tests/ReleaseLogTests/WorldTests.swift"
+
+  /// The first cells of the tables below a heading.
+  private static func rows(below heading: String, in page: String) -> [String] {
+    let section = page.split(separator: "\n", omittingEmptySubsequences: false)
+      .drop { $0 != "## \(heading)" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+    return section.filter { $0.hasPrefix("| ") }.dropFirst(2).map { line in
+      var cell = line.dropFirst(2).prefix { $0 != "|" }
+      while cell.last == " " { cell.removeLast() }
+      return String(cell)
+    }
+  }
+
+  @Test func `every row about attacks has a test of its name, and every test a row`() throws {
+    let page = try Repository.text(Self.page)
+    let rows =
+      Self.rows(below: "What each attack leads to", in: page)
+      + Self.rows(below: "What must not alarm", in: page)
+    let tests = try Repository.text(Self.suite).split(separator: "\n").compactMap { line in
+      line.split(separator: "\"").first == "  @Test("
+        ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil
+    }
+    #expect(rows.count > 15)
+    #expect(rows.sorted() == tests.sorted())
+  }
+}
