@@ -24,6 +24,10 @@ struct EffectiveSettings {
       if option.name == OptionSpec.stateDirectory.name, let place = StatePlace.standard {
         return [Row(option: option.key, value: place.path, place: "$\(place.variable)")]
       }
+      if option.name == "--proxy", !settings.contains(where: { $0.option.group == option.group }) {
+        let found = Self.proxies
+        if !found.isEmpty { return found }
+      }
       if option.argument == nil { return [Row(option: option.key, value: "no", place: "default")] }
       return [Row(option: option.key, value: option.standard ?? "-", place: "default")]
     }
@@ -49,14 +53,32 @@ struct EffectiveSettings {
     return lines.joined(separator: "\n")
   }
 
+  /// What the environment says of proxies; which one counts depends on the URL.
+  private static var proxies: [Row] {
+    let names = [
+      "https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+    ]
+    return names.compactMap { name in
+      let value = ThisProcess.environment(name) ?? ""
+      guard !value.isEmpty else { return nil }
+      return Row(option: "proxy", value: masked(value, after: "--proxy"), place: "$\(name)")
+    }
+  }
+
   /// A header line may hold a secret, and so may a URL: neither is ever shown.
   private static func shown(_ setting: Setting) -> String {
     guard setting.option.argument != nil else { return setting.isOff ? "no" : "yes" }
-    var value = setting.value
-    for secret in HiddenArguments.secrets(in: [setting.option.name, value]) {
-      value = value.replacing(secret, with: "***")
+    return masked(setting.value, after: setting.option.name)
+  }
+
+  private static func masked(_ text: String, after option: String) -> String {
+    var text = text
+    // A proxy may be written without a scheme.
+    if option == "--proxy", let at = text.lastIndex(of: "@") { text = "***" + text[at...] }
+    for secret in HiddenArguments.secrets(in: [option, text]) {
+      text = text.replacing(secret, with: "***")
     }
-    return Talk.clean(value)
+    return Talk.clean(text)
   }
 
   private static func table(_ rows: [Row]) -> [String] {

@@ -41,8 +41,8 @@ struct JSONLine {
 
   mutating func add(_ failure: FetchFailure) {
     add("category", failure.category.rawValue)
-    add("message", failure.message)
-    add("hint", failure.hint)
+    add("message", Talk.masked(failure.message))
+    add("hint", failure.hint.map { Talk.masked($0) })
     add("source", failure.source)
     add("block", failure.block)
     add("httpStatus", failure.httpStatus.map(Int64.init))

@@ -52,6 +52,11 @@ enum ManualPage {
     ("XDG_CONFIG_HOME", "The configuration is fetchres/config in it."),
     ("XDG_STATE_HOME", "Own records are in fetchres in it."),
     ("STATE_DIRECTORY", "Own records, where neither of these nor HOME is set, as in services."),
+    (
+      "http_proxy",
+      "The proxy for plain http; all_proxy counts for both, no_proxy names exceptions."
+    ),
+    ("https_proxy", "The proxy for https."),
     ("NO_COLOR", "If it is set and not empty, nothing is coloured."),
     ("TERM", "If it is dumb, nothing is drawn."),
   ]

@@ -21,7 +21,7 @@ enum ProxyOptions {
       if isTor { return .tor(arguments.value("--tor-socks") ?? ProxySetting.usualTor) }
       return arguments.has("--no-proxy") ? .none : .environment
     }
-    if proxy.contains("@") {
+    if proxy.contains("@"), arguments.isTyped("--proxy") {
       Talk.warning(
         "a password on the command line can be seen by others; --proxy-auth-file reads it")
     }

@@ -39,14 +39,14 @@ enum PullCommand {
       OptionSpec("--keep", "N", "keep N complete versions; default all").configurable,
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older").configurable,
       OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h")
-        .configurable.oneOf("proxy"),
+        .configurable.oneOf("route"),
       OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD")
-        .configurable,
+        .configurable.oneOf("route"),
       OptionSpec("--no-proxy", "go through none, whatever the environment says")
-        .configurable.oneOf("proxy"),
-      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050").configurable.oneOf("proxy"),
+        .configurable.oneOf("route"),
+      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050").configurable.oneOf("route"),
       OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address")
-        .configurable.oneOf("proxy"),
+        .configurable.oneOf("route"),
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them")
         .configurable,
       OptionSpec.certificates,

@@ -21,11 +21,13 @@ enum FetchFailureMade {
         origin: "maps.example.com/world", version: "2026.11.30", release: 1,
         size: 100 * Self.mebi, blocks: 100), now: 0)
     state.take(.begin(version: "2026.11.30", size: 100 * Self.mebi, claimed: 0), now: 0)
-    for second in 0...10 {
+    let resumed = 5 * Self.mebi
+    for second: Int64 in 0...10 {
+      let verified: Int64 = resumed + second * 4 * Self.mebi
       state.take(
         .made(
-          5 * Self.mebi + Int64(second) * 4 * Self.mebi, of: 100 * Self.mebi,
-          resumed: 5 * Self.mebi, rate: 4.5 * Double(Self.mebi), sources: 2), now: Double(second))
+          verified, of: 100 * Self.mebi, resumed: resumed, rate: 4.5 * 1_048_576, sources: 2),
+        now: Double(second))
     }
     for _ in 0..<3 {
       state.take(.blockRejected(FetchFailureMade.blockMismatch, wasOnDisk: false), now: 10)

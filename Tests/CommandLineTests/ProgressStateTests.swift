@@ -1,10 +1,10 @@
 import Download
-import FetchResKit
 import Testing
 
+@testable import FetchResKit
 @testable import fetchres_cli
 
-extension FetchEvent.Progress {
+extension FetchEvent {
   static func made(
     _ verified: Int64, of total: Int64, resumed: Int64 = 0, reused: Int64 = 0,
     rate: Double? = nil, sources: Int = 1, unhashed: Int64 = 0, wait: Double? = nil,

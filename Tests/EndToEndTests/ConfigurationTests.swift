@@ -65,6 +65,16 @@ import Testing
     #expect(none.output.contains("$XDG_STATE_HOME") && none.output.contains("file: none"))
   }
 
+  @Test("the help tells the proxy of the environment, without its password")
+  func proxies() throws {
+    for url in ["http://me:hunter2@127.0.0.1:9", "me:hunter2@127.0.0.1:9"] {
+      let help = try bench.fetchres.run(["help", "config"], variables: ["http_proxy": url])
+      help.expect(0)
+      #expect(help.output.contains("***@127.0.0.1:9") && help.output.contains("  $http_proxy"))
+      #expect(!help.output.contains("hunter2"))
+    }
+  }
+
   @Test("what is typed puts out what the file says of the same matter")
   func typedTalk() throws {
     _ = try configure("quiet\n")

@@ -2,13 +2,14 @@ import System
 import Testing
 
 /// Pulls in a real terminal.
-@Suite struct ScreenTests {
-  /// A pull that stands at 60 %, in a terminal; nil where there is no emulator.
+@Suite(.enabled(if: Command.path(of: "tmux") != nil, "tmux is not installed"))
+struct ScreenTests {
+  /// A pull that stands at 60 %, in a terminal.
   private func begin(
     _ bench: Workbench, columns: Int, _ more: String..., before: String = ""
-  ) throws -> Screen? {
+  ) throws -> Screen {
     let release = try bench.site.publish(randomBytes(80 * Site.blockSize))
-    guard let screen = try Screen(bench.scratch, columns: columns) else { return nil }
+    let screen = try Screen(bench.scratch, columns: columns)
     let end = Int64(48 * Site.blockSize)
     try bench.origin().bendData(of: release) { request, response in
       guard let range = request.range, range.upperBound > end else { return }
@@ -32,7 +33,7 @@ import Testing
   @Test("the bar says how far it is, follows the size, and leaves the terminal as it was")
   func bar() throws {
     let bench = try Workbench()
-    guard let screen = try begin(bench, columns: 80) else { return }
+    let screen = try begin(bench, columns: 80)
     try screen.wait { $0.contains { $0.hasPrefix("thing v1  █") && $0.hasSuffix("  60 %") } }
     try screen.wait { $0.contains { $0.hasPrefix("3.0 MiB of 5.0 MiB  ") } }
     let bars = try screen.lines().filter { $0.hasPrefix("thing v1") }
@@ -60,7 +61,7 @@ import Testing
   @Test("the key m shows the map and takes it away again")
   func map() throws {
     let bench = try Workbench()
-    guard let screen = try begin(bench, columns: 80) else { return }
+    let screen = try begin(bench, columns: 80)
     try screen.wait { $0.contains { $0.hasSuffix("  60 %") } }
     #expect(try !screen.lines().contains { $0.contains("carried over") })
     try screen.key("m")
@@ -81,7 +82,7 @@ import Testing
   @Test("a pull that is stopped gives the terminal back, and goes on where it was")
   func stop() throws {
     let bench = try Workbench()
-    guard let screen = try begin(bench, columns: 100, "--map", before: "set -m") else { return }
+    let screen = try begin(bench, columns: 100, "--map", before: "set -m")
     try screen.wait { $0.contains { $0.contains("█ in flight") } }
     try screen.key("C-z")
     // The script goes on when its command is stopped.
@@ -93,9 +94,7 @@ import Testing
   @Test("a terminal that can nothing gets a log", arguments: ["dumb", ""])
   func dumb(_ term: String) throws {
     let bench = try Workbench()
-    guard let screen = try begin(bench, columns: 80, before: "export TERM='\(term)'") else {
-      return
-    }
+    let screen = try begin(bench, columns: 80, before: "export TERM='\(term)'")
     #expect(try bench.origin().waitForHeld(1))
     try screen.key("C-c")
     try screen.wait { $0.contains("end=130") }

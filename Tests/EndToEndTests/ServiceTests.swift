@@ -42,7 +42,7 @@ import Testing
     let etc = bench.scratch("etc")
     try Disk.write("\(etc)/fetchres/thing.pub", Array(bench.site.key.utf8))
     try Disk.write("\(etc)/fetchres/config", Array("connections 2\n".utf8))
-    let command = start.replacing("/usr/local/bin/fetchres", with: Fetchres.binary)
+    let command = String(start).replacing("/usr/local/bin/fetchres", with: Fetchres.binary)
       .replacing("/etc", with: etc).replacing("%i", with: "thing")
       .replacing("%C", with: bench.scratch("cache"))
     let outcome = try bare(

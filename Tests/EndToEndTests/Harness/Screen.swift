@@ -7,10 +7,9 @@ final class Screen: Sendable {
   private let socket: String
   private let scratch: Scratch
 
-  /// Nil where there is no tmux.
-  init?(_ scratch: Scratch, columns: Int, rows: Int = 24) throws {
-    guard let tmux = Command.path(of: "tmux") else { return nil }
-    (self.tmux, self.scratch) = (tmux, scratch)
+  init(_ scratch: Scratch, columns: Int, rows: Int = 24) throws {
+    tmux = try #require(Command.path(of: "tmux"), "tmux is not installed")
+    self.scratch = scratch
     socket = scratch("tmux")
     try run([
       "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "env",
@@ -19,7 +18,7 @@ final class Screen: Sendable {
     ])
   }
 
-  deinit { try? run(["kill-server"]) }
+  deinit { _ = try? run(["kill-server"]) }
 
   @discardableResult
   private func run(_ arguments: [String]) throws -> Outcome {
