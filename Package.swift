@@ -91,6 +91,9 @@ let package = Package(
         "Manifest",
         "SignedNote", "MerkleTree", "Crypto", "System", "Failure",
       ]),
+    tests(
+      "CommandLineTests",
+      ["fetchres-cli", "FetchResKit", "Download", "SignedNote", "Storage", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "CLibcurl", "System", "Failure"]),
     tests("FetchResKitTests", ["FetchResKit", "Storage", "Crypto", "System", "Failure"]),
