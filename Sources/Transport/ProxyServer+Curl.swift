@@ -73,7 +73,14 @@ package struct ProxyServer: Sendable, Equatable {
       }
     port = part(CURLUPART_PORT).flatMap { Int($0) } ?? usual
     guard port > 0 else { throw refusal("has port 0, on which nothing can listen") }
-    if let user = part(CURLUPART_USER, UInt32(CURLU_URLDECODE)) {
+    if part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
+      // Libcurl decodes no control characters.
+      guard let user = part(CURLUPART_USER, UInt32(CURLU_URLDECODE)) else {
+        throw refusal("has a user that cannot be told to it")
+      }
+      guard
+        part(CURLUPART_PASSWORD) == nil || part(CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE)) != nil
+      else { throw refusal("has a password that cannot be told to it") }
       try authenticate(user, part(CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE)) ?? "")
     }
   }

@@ -40,6 +40,7 @@ import Testing
     "http://h#f", "ftp://h:1", "http://h h", "http://h\n", "http://\u{e9}", "http://%00",
     "socks5h://",
     "http://a:b:c@h@i:1/x", "file:///etc/passwd", "http://:1", "http://%01:x@h:1",
+    "http://x:%0A@h:1",
     "http://a%3Ab:x@h:1", "http://\(String(repeating: "a", count: 256)):secret@h:1",
     "socks5h://u:\(String(repeating: "a", count: 256))@h:1",
     "http://" + String(repeating: "a", count: 2_048),

@@ -25,6 +25,9 @@ final class OriginConnection {
       var response = OriginResponse(to: request, root: root)
       let bend = state.look { $0.bend }
       bend?(request, &response)
+      if case .keepAlive = response.ending, request.fields["connection"]?.lowercased() == "close" {
+        response.ending = .close
+      }
       let entry = state.change { state in
         state.entries.append(Origin.Entry(request: request, status: response.status))
         return state.entries.count - 1

@@ -1,0 +1,149 @@
+import Glibc
+import System
+import Testing
+
+/// A proxy of others, on the loopback address.
+final class ProxyProcess: Sendable {
+  enum Kind: String, Sendable, CaseIterable {
+    case tinyproxy
+    case microsocks
+
+    var path: String { "/usr/bin/\(rawValue)" }
+  }
+
+  let kind: Kind
+  /// `127.0.0.1:PORT`
+  let address: String
+  private let child: Child
+  private let scratch: Scratch
+
+  static let isAvailable = Kind.allCases.allSatisfy { Disk.exists($0.path) }
+  static let need: Comment = "needs tinyproxy and microsocks, which Tests/run.sh installs"
+
+  /// - Parameter password: what `user` has to give; nil if nobody is asked.
+  init(_ kind: Kind, password: String? = nil) throws {
+    self.kind = kind
+    scratch = try Scratch()
+    let port = try Self.freePort()
+    address = "127.0.0.1:\(port)"
+    let arguments: [String]
+    switch kind {
+    case .tinyproxy:
+      let lines = [
+        "Port \(port)", "Listen 127.0.0.1", "Allow 127.0.0.1", "Timeout 60", "LogLevel Connect",
+      ]
+      let text = (lines + (password.map { ["BasicAuth user \($0)"] } ?? [])).map { $0 + "\n" }
+      arguments = ["-d", "-c", try scratch.write("tinyproxy.conf", Array(text.joined().utf8))]
+    case .microsocks:
+      arguments =
+        ["-i", "127.0.0.1", "-p", "\(port)"] + (password.map { ["-u", "user", "-P", $0] } ?? [])
+    }
+    child = try Child(kind.path, arguments, environment: [:])
+    let isReady = waitUntil { Self.canConnect(port) }
+    try #require(isReady, "\(kind) does not start")
+  }
+
+  /// The URL of the proxy.
+  var url: String { (kind == .tinyproxy ? "http://" : "socks5h://") + address }
+
+  func url(_ userinfo: String) -> String { url.replacing("://", with: "://\(userinfo)@") }
+
+  /// What the proxy said of its requests.
+  var log: String { String(decoding: child.output + child.error, as: UTF8.self) }
+
+  func end() {
+    child.send(SIGKILL)
+    _ = child.wait(within: Fetchres.patience)
+  }
+
+  /// A port that was free a moment ago.
+  static func freePort() throws -> UInt16 {
+    try Socket.listen(on: try #require(SocketAddress("127.0.0.1:0"))).localAddress().port
+  }
+
+  private static func canConnect(_ port: UInt16) -> Bool {
+    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(number) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+}
+
+/// A listener that says the same to everybody, whatever it is asked, and keeps what it heard.
+final class ScriptedPeer: Sendable {
+  private struct State: Sendable {
+    var heard: [[UInt8]] = []
+    var sockets: [Socket] = []
+    var threads: [WorkThread] = []
+  }
+
+  /// `127.0.0.1:PORT`
+  let address: String
+  private let listener: Socket
+  private let state: Monitor<State>
+  private let acceptor: WorkThread
+
+  /// - Parameters:
+  ///   - answers: each is sent once something was heard.
+  ///   - holds: whether the connection then stays open.
+  init(_ answers: [[UInt8]], holds: Bool = false) throws {
+    let listener = try Socket.listen(on: try #require(SocketAddress("127.0.0.1:0")))
+    let monitor = Monitor(State())
+    (self.listener, state) = (listener, monitor)
+    address = try listener.localAddress().text
+    acceptor = WorkThread("peer") {
+      while let socket = try? listener.accept() {
+        monitor.change { state in
+          state.sockets.append(socket)
+          state.threads.append(
+            WorkThread("peer link") { Self.serve(socket, answers, holds: holds, monitor) })
+        }
+      }
+    }
+  }
+
+  convenience init(_ answer: String, holds: Bool = false) throws {
+    try self.init([Array(answer.utf8)], holds: holds)
+  }
+
+  deinit {
+    listener.shutdown()
+    acceptor.join()
+    let threads = state.change { state in
+      for socket in state.sockets { socket.shutdown() }
+      return state.threads
+    }
+    for thread in threads { thread.join() }
+  }
+
+  /// What was heard, one entry for each time that something came.
+  var heard: [[UInt8]] { state.look { $0.heard } }
+
+  var connectionCount: Int { state.look { $0.sockets.count } }
+
+  private static func serve(
+    _ socket: Socket, _ answers: [[UInt8]], holds: Bool, _ state: Monitor<State>
+  ) {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    func hear() -> Bool {
+      guard let count = try? buffer.withUnsafeMutableBytes({ try socket.receive(into: $0) }),
+        count > 0
+      else { return false }
+      state.change { $0.heard.append(Array(buffer[..<count])) }
+      return true
+    }
+    for answer in answers {
+      guard hear() else { return }
+      try? answer.withUnsafeBytes { try socket.send($0) }
+    }
+    if !holds { socket.finishSending() }
+    while hear() {}
+  }
+}
