@@ -30,23 +30,29 @@ struct PullSearch {
     var found: [String] = []
     var reruns = 0
     var seen: Set<Int> = []
-    try search.run(from: scene.start) { fileSystem in
-      try scene.work(wrap(fileSystem))
-    } examine: { fileSystem, end in
-      guard found.count < limit, seen.insert(try fileSystem.fingerprint()).inserted else { return }
-      reruns += 1
-      do {
-        let isDone = end.isComplete && scene.which != .interrupted
-        found += try scene.findings(fileSystem.restart(), isComplete: isDone).map {
-          "\(end): \($0)"
-        }
-        let next = fileSystem.restart()
-        try scene.rerun(next)
-        // What the rerun did has to survive the next power cut.
-        found += try scene.findings(next.crash(survivors: .nothingUnsynced), isComplete: true)
-          .map { "\(end), then a rerun and a power cut: \($0)" }
-      } catch { found.append("\(end): a rerun ends with \(error)") }
-    }
+    do {
+      try search.run(from: scene.start) { fileSystem in
+        try scene.work(wrap(fileSystem))
+      } examine: { fileSystem, end in
+        guard found.count < limit else { throw Enough() }
+        guard seen.insert(try fileSystem.fingerprint()).inserted else { return }
+        reruns += 1
+        do {
+          let isDone = end.isComplete && scene.which != .interrupted
+          found += try scene.findings(fileSystem.restart(), isComplete: isDone).map {
+            "\(end): \($0)"
+          }
+          let next = fileSystem.restart()
+          try scene.rerun(next)
+          // What the rerun did has to survive the next power cut.
+          found += try scene.findings(next.crash(survivors: .nothingUnsynced), isComplete: true)
+            .map { "\(end), then a rerun and a power cut: \($0)" }
+        } catch { found.append("\(end): a rerun ends with \(error)") }
+      }
+    } catch is Enough {}
     (findings, self.reruns) = (found, reruns)
   }
+
+  /// Ends the search.
+  private struct Enough: Error {}
 }
