@@ -51,7 +51,8 @@ struct Configuration: Sendable {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw FetchFailure(.usage, "the configuration \(path) is no UTF-8 text")
     }
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    // A carriage return and a newline are one character.
+    let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     for (index, line) in lines.enumerated() {
       let place = "\(path):\(index + 1)"
       let words = Self.words(line)

@@ -49,7 +49,9 @@ import Testing
         #expect(part.contains(verb), "\(shell) \(command.name) \(verb)")
       }
       for option in command.allOptions where option.isHidden {
-        #expect(!part.contains(option.key), "\(shell) \(command.name) \(option.name)")
+        #expect(
+          !part.contains(shell == "fish" ? "-l \(option.key) " : option.name),
+          "\(shell) \(command.name) \(option.name)")
       }
     }
   }
@@ -68,7 +70,8 @@ import Testing
     "bash completes what is begun",
     arguments: [
       ("fetchres pul", "pull"), ("fetchres pull --on-new-version s", "stop switch"),
-      ("fetchres pull --conn", "--connections"), ("fetchres trust re", "remove reset"),
+      ("fetchres pull --conn", "--connections --connect-timeout"),
+      ("fetchres trust re", "remove reset"),
       ("fetchres completion z", "zsh"), ("fetchres help conf", "config"),
     ])
   func bash(_ line: String, _ words: String) throws {
