@@ -1,4 +1,5 @@
 import Foundation
+import System
 import Testing
 
 /// What `--json` gives is what the schema among the samples says.
@@ -52,8 +53,13 @@ import Testing
   func refusals() throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(8 * Site.blockSize))
-    try bench.origin().bendData(of: release) { request, response in
-      if request.number.isMultiple(of: 2) {
+    let isFirst = Monitor(true)
+    try bench.origin().bendData(of: release) { _, response in
+      let lies = isFirst.change { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if lies {
         response.body = .bytes([UInt8](repeating: 7, count: Int(response.body.count)))
       }
     }
