@@ -23,8 +23,9 @@ struct ScreenTests {
     let setting = words.sorted { $0.key < $1.key }.map { "\($0.key)='\($0.value)'" }
     try Disk.write(
       script,
+      // The interrupt is for the pull; what runs it says how that ended.
       Array(
-        "\(before)\nenv \(setting.joined(separator: " ")) \(quoted.joined(separator: " "))\necho end=$?\n"
+        "trap : INT\n\(before)\nenv \(setting.joined(separator: " ")) \(quoted.joined(separator: " "))\necho end=$?\n"
           .utf8))
     try screen.enter("sh \(script)")
     return screen
