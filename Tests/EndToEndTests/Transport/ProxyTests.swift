@@ -187,7 +187,9 @@ import Transport
     for url in [proxy.url, proxy.url("user:wr0ng")] {
       for server in [nginx.url, nginx.tlsURL] {
         let failure = try #require(try Self.asker(url).failure(server + path))
-        #expect(failure.category == .proxyUnreachable, "\(failure)")
+        // tinyproxy answers wrong words with 401, which over plain http looks like the server's own.
+        let looksLikeServer = kind == .tinyproxy && server == nginx.url && failure.httpStatus == 401
+        #expect(failure.category == .proxyUnreachable || looksLikeServer, "\(failure)")
         #expect(!failure.message.contains("wr0ng"))
       }
     }
