@@ -41,7 +41,10 @@ import Testing
       (["proof", "bake"], "'proof bake' is not what", "did you mean 'proof make'?"),
       (["proof", "frobnicate"], "usage: fetchres proof", "check --index N"),
       (["trust", "lst"], "'trust lst' is not what", "did you mean 'trust list'?"),
-      (["completion", "csh"], "no completion for 'csh'", "bash|zsh|fish"),
+      (
+        ["completion", "csh"], "'completion csh' is not what 'completion' takes",
+        "did you mean 'completion zsh'?"
+      ),
       (["pull", "http://a/", "--ofline"], "no option '--ofline'", "did you mean '--offline'?"),
       (["publish"], "publish needs a file", "usage: fetchres publish"),
       (["publish", "f"], "publish needs --site", "usage: fetchres publish"),
