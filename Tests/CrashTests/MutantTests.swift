@@ -50,17 +50,15 @@ import Testing
 
   @Test(arguments: Mutant.allCases)
   func `two durable steps that are swapped are found`(_ mutant: Mutant) throws {
-    var swaps = 0
     var search = PullSearch(try PullScene(mutant.scene), seeds: 3)
     var wrapped: [SwappedFileSystem] = []
     try search.run(stopAt: 1) { fileSystem in
       let swapped = SwappedFileSystem(
         fileSystem, holds: { mutant.holds($0) }, releases: { mutant.releases($0) })
-      wrapped = [swapped] + wrapped.prefix(1)
+      wrapped.append(swapped)
       return swapped
     }
-    swaps = wrapped.count { $0.hasSwapped }
-    #expect(swaps > 0, "the steps were not there to swap")
+    #expect(wrapped.contains { $0.hasHeld }, "the step was not there to be late")
     #expect(!search.findings.isEmpty, "nobody saw it in \(search.states) states")
   }
 

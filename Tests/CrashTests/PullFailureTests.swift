@@ -42,6 +42,6 @@ import Testing
       if isOver { break }
     }
     print("\(which), error \(code): \(operation - 1) operations failed in turn")
-    #expect(operation > 10)
+    #expect(operation > 15)
   }
 }

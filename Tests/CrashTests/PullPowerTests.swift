@@ -1,16 +1,12 @@
 import Failure
 import Storage
-import System
 import TestSupport
 import Testing
 
 /// Ends whole pulls at every operation, by power cut and by kill. What is available is whole, no record
 /// says more than is so, and a rerun completes it.
 @Suite struct PullPowerTests {
-  @Test(
-    arguments: PullScene.Case.allCases.filter {
-      $0.rawValue == (ThisProcess.environment("CASE") ?? $0.rawValue)
-    })
+  @Test(arguments: PullScene.Case.allCases)
   func `wherever it ends, what is there is right and a rerun completes it`(
     _ which: PullScene.Case
   ) throws {

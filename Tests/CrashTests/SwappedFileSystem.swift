@@ -15,6 +15,7 @@ final class SwappedFileSystem: FileSystem {
 
   private struct State: Sendable {
     var held: [@Sendable () throws(SystemError) -> Void] = []
+    var hasHeld = false
     var isReleased = false
   }
 
@@ -30,8 +31,8 @@ final class SwappedFileSystem: FileSystem {
     (self.base, self.holds, self.releases) = (base, holds, releases)
   }
 
-  /// Whether something was held and made up for.
-  var hasSwapped: Bool { state.look { $0.isReleased } }
+  /// Whether a step came too late, or would have.
+  var hasHeld: Bool { state.look { $0.hasHeld } }
 
   func openDirectory(_ path: String) throws(SystemError) -> any Directory {
     SwappedDirectory(try base.openDirectory(path), path, self)
@@ -46,7 +47,10 @@ final class SwappedFileSystem: FileSystem {
   ) throws(SystemError) {
     let call = Call(kind: kind, path: path)
     if holds(call), !state.look({ $0.isReleased }) {
-      return state.change { $0.held.append(body) }
+      return state.change { state in
+        state.held.append(body)
+        state.hasHeld = true
+      }
     }
     try body()
     guard releases(call) else { return }
