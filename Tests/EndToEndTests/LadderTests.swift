@@ -80,7 +80,7 @@ import Testing
       }
       if isFirst { response = OriginResponse(503, []) }
     }
-    let pulled = try bench.pull("--mirror", honest.base, "--json")
+    let pulled = try bench.pull("--mirror", honest.base, "--json", "--connections", "1")
     pulled.expect(0)
     try bench.expectComplete(release)
     #expect(try record(bench, ".hold")?.count == 25, "\(pulled.testDescription)")
