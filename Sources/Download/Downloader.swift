@@ -94,7 +94,7 @@ package final class Downloader {
     (claimed, journalled) = try resource.claimed()
     scheduler = Scheduler(
       layout: layout, sources: sources.map(\.seed), claimed: claimed,
-      connections: min(limits.connections, plan.buffers), spanBlocks: plan.spanBlocks,
+      connections: plan.connections, spanBlocks: plan.spanBlocks,
       reservedBlocks: plan.reservedBlocks, policy: limits.retry, now: Clocks.monotonic())
     carryOver = CarryOver(layout: layout, files: reuse)
     lookedAt = Dictionary(

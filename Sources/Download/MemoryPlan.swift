@@ -4,6 +4,8 @@ import MerkleTree
 struct MemoryPlan: Equatable {
   var bufferSize: Int
   var buffers: Int
+  /// The most connections: each holds memory that is not ours to count.
+  var connections: Int
   var leafTiles: Int
   /// The most blocks of one span.
   var spanBlocks: Int64
@@ -13,10 +15,12 @@ struct MemoryPlan: Equatable {
   /// Small blocks travel together.
   static let preferredBufferSize: Int64 = 256 << 10
   static let preferredPoolSize: Int64 = 32 << 20
+  /// Bytes.
+  static let memoryPerConnection: Int64 = 2 << 20
   /// One for each of sixteen connections, and some to hash.
   static let fewestUseful: Int64 = 20
 
-  init(layout: BlockLayout, memory: Int64, connections: Int = 16) {
+  init(layout: BlockLayout, memory: Int64, connections allowed: Int = 16) {
     let block = layout.blockSize
     // Block sets of one bit a block, 32 bytes for every full tile, the index of leaves.
     let index = layout.count <= LeafIndex.maximumCount ? layout.count * 16 : 0
@@ -24,7 +28,7 @@ struct MemoryPlan: Equatable {
     let budget = max(memory, 2 * block + 8 << 20) - fixed
     leafTiles = Int(max(16, min(budget / 8, 8 << 20) / 16_384))
     // The proofs of what travels together, and of all that travels at the same time, have to fit.
-    spanBlocks = Int64(max(1, leafTiles / (2 * max(1, connections)) - 1) * Tile.width)
+    spanBlocks = Int64(max(1, leafTiles / (2 * max(1, allowed)) - 1) * Tile.width)
     let blocksPerBuffer = min(max(1, Self.preferredBufferSize / block), spanBlocks)
     bufferSize = Int(block * min(blocksPerBuffer, max(1, layout.count)))
     // A quarter is left for what holds bytes on their way and is not ours to count.
@@ -32,8 +36,9 @@ struct MemoryPlan: Equatable {
     // More than this only waits in a queue, and leaves the caches meanwhile.
     let useful = max(Self.fewestUseful, Self.preferredPoolSize / Int64(bufferSize))
     buffers = Int(max(2, min(forBuffers / Int64(bufferSize), useful)))
+    connections = min(allowed, buffers, max(2, Int(memory / Self.memoryPerConnection)))
     // While those that have come are hashed, the next ones have to find room.
-    let reserved = max(1, buffers / (2 * max(1, connections)))
+    let reserved = max(1, buffers / (2 * max(1, allowed)))
     reservedBlocks = Int64(reserved) * (Int64(bufferSize) / block)
   }
 }
