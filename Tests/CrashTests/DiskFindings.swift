@@ -1,5 +1,6 @@
 import Crypto
 import Failure
+import Glibc
 import Manifest
 import MerkleTree
 import SignedNote
@@ -86,12 +87,17 @@ struct DiskFindings {
   /// Whether each byte is right or zero.
   private static func isProven(_ bytes: [UInt8], _ right: [UInt8]) -> Bool {
     guard bytes.count <= right.count else { return false }
-    let zeros = [UInt8](repeating: 0, count: 4_096)
-    return stride(from: 0, to: bytes.count, by: zeros.count).allSatisfy { start in
-      let page = start..<min(bytes.count, start + zeros.count)
-      // A page that was torn is looked at byte by byte.
-      return bytes[page] == right[page] || bytes[page] == zeros[..<page.count]
-        || zip(bytes[page], right[page]).allSatisfy { $0 == $1 || $0 == 0 }
+    return bytes.withUnsafeBytes { bytes in
+      right.withUnsafeBytes { right in
+        stride(from: 0, to: bytes.count, by: 4_096).allSatisfy { start in
+          let page = bytes[start..<min(bytes.count, start + 4_096)]
+          guard let here = bytes.baseAddress, let there = right.baseAddress,
+            memcmp(here + start, there + start, page.count) != 0
+          else { return true }
+          // A page that was torn or never written is looked at byte by byte.
+          return page.indices.allSatisfy { bytes[$0] == right[$0] || bytes[$0] == 0 }
+        }
+      }
     }
   }
 }
