@@ -39,7 +39,8 @@ package struct FaultPlan: Sendable, Equatable {
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for (index, line) in lines.enumerated() {
       let content = String(line.prefix { $0 != "#" }).trimmingBlanks()
-      if content.isEmpty { continue }
+      // Blanks of every kind part words, so a line of nothing else has none.
+      if content.allSatisfy(\.isWhitespace) { continue }
       do throws(FaultRule.Malformed) {
         try add(content, directory, &port)
       } catch {
