@@ -222,42 +222,57 @@ say "nginx serves at $FETCHRES_NGINX_URL and $FETCHRES_NGINX_TLS_URL"
 
 # --- The tests --------------------------------------------------------------------------------
 
-verdict=0
+failures=()
+failed() { failures+=("$1"); }
+
+# The end of a long log names what failed, and with what.
+end_with_verdict() {
+  [ ${#failures[@]} -eq 0 ] && exit 0
+  # Issues only: a test that failed has one of each.
+  grep -aE '^✘ .*recorded an issue|^error: |Fatal error|unexpected signal' "$scratch/tests.log" |
+    head -c 20000 || true
+  for failure in "${failures[@]}"; do say "failed: $failure"; done
+  exit 1
+}
+
+# What has begun is left out of the log.
+test_package() { swift test "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' | tee -a "$scratch/tests.log"; }
+touch "$scratch/tests.log"
+
 # What a process still holds at its end is no leak: threads that wait for ever are left behind.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 for sanitizer in ${sanitizers[@]+"${sanitizers[@]}"}; do
   say "testing under the $sanitizer sanitizer"
-  FETCHRES_SANITIZER=$sanitizer swift test --sanitize "$sanitizer" \
-    --scratch-path ".build/$sanitizer" "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
+  FETCHRES_SANITIZER=$sanitizer test_package --sanitize "$sanitizer" \
+    --scratch-path ".build/$sanitizer" "$@" || failed "the suites under the $sanitizer sanitizer"
 done
-[ ${#sanitizers[@]} -eq 0 ] || exit "$verdict"
+[ ${#sanitizers[@]} -eq 0 ] || end_with_verdict
 
-# What has begun is left out, so that the end of a long log says what failed.
-swift test "$@" </dev/null 2>&1 | sed -u '/ started\.$/d' || verdict=$?
+test_package "$@" || failed "the suites"
+# What was asked for by name is all that runs.
+[ $# -eq 0 ] || end_with_verdict
 
 # Seeds, past failures, and a little further; a long run is one of Tests/fuzz.sh alone.
-if [ $# -eq 0 ]; then
-  say "fuzzing every target for 20 seconds"
-  Tests/fuzz.sh 20 || verdict=$?
-fi
+say "fuzzing every target for 20 seconds"
+Tests/fuzz.sh 20 || failed "fuzzing"
 
 # The memory bound is one of the static build, and so are the answer to --version and the drill.
-if [ $# -eq 0 ]; then
-  say "checking the memory bound on the static build"
-  static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
-  swift build "${static[@]}" </dev/null
-  fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
-  "$fetchres" --version
-  python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
-    "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" || verdict=$?
+say "checking the memory bound on the static build"
+static=(-c release --static-swift-stdlib --scratch-path .build/static --product fetchres)
+swift build "${static[@]}" </dev/null
+fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
+"$fetchres" --version
+python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
+  "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" ||
+  failed "the memory bound"
 
-  # Another seed each time; what it finds says how to repeat it.
-  say "drilling the static build"
-  TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
-    --kill --tamper </dev/null || verdict=$?
-  say "testing the tests with faults of the program itself"
-  # Not among them yet: early-marker and skip-tile, which a drill of this length finds only at times.
-  Tests/mutants.sh append-whole never-give-up skip-proof trust-journal write-first </dev/null ||
-    verdict=$?
-fi
-exit "$verdict"
+# Another seed each time; what it finds says how to repeat it.
+say "drilling the static build"
+TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
+  --kill --tamper </dev/null || failed "the drill"
+
+say "testing the tests with faults of the program itself"
+# Not among them yet: early-marker and skip-tile, which a drill of this length finds only at times.
+Tests/mutants.sh append-whole never-give-up skip-proof trust-journal write-first </dev/null ||
+  failed "the mutants"
+end_with_verdict
