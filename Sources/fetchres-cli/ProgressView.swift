@@ -84,6 +84,10 @@ final class ProgressView {
     case .quiet: break
     case .drawn, .log: sayAlerts(but: failure.message)
     }
+    var failure = failure
+    if failure.exitCode == 3, failure.hint == nil {
+      failure.hint = "run the same command again later: it goes on where it stopped"
+    }
     Talk.error(failure)
   }
 
