@@ -266,6 +266,11 @@ python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT"
   "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" ||
   failed "the memory bound"
 
+say "checking the documents"
+Tests/docs.sh "$fetchres" || failed "the documents"
+say "building and running the sample app"
+Tests/sample.sh "$fetchres" || failed "the sample app"
+
 # Another seed each time; what it finds says how to repeat it.
 say "drilling the static build"
 TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \
