@@ -30,7 +30,7 @@ command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
 packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl
-  tinyproxy-bin microsocks strace tmux mandoc)
+  tinyproxy-bin microsocks strace tmux mandoc git binutils chrpath dpkg-dev)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
@@ -265,6 +265,9 @@ fetchres=$(swift build "${static[@]}" --show-bin-path)/fetchres
 python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT" \
   "$FETCHRES_NGINX_CA" "$FETCHRES_NGINX_TLS_URL" "$FETCHRES_NGINX_HTTP2_URL/only" ||
   failed "the memory bound"
+
+say "making a release of the static build"
+python3 Tests/release.py "$fetchres" </dev/null || failed "the release"
 
 # Another seed each time; what it finds says how to repeat it.
 say "drilling the static build"
