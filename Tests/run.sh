@@ -269,6 +269,10 @@ python3 Tests/memory.py "$fetchres" "$FETCHRES_NGINX_URL" "$FETCHRES_NGINX_ROOT"
 say "making a release of the static build"
 python3 Tests/release.py "$fetchres" </dev/null || failed "the release"
 
+# Downloads servers the first time, and starts them itself.
+say "running the hosting recipes with the real servers"
+python3 Tests/Hosting/hosting.py "$fetchres" </dev/null || failed "the hosting recipes"
+
 # Another seed each time; what it finds says how to repeat it.
 say "drilling the static build"
 TMPDIR=$scratch "$fetchres" drill --size 8M --runs 40 --seed "${FETCHRES_SEED:-$RANDOM$RANDOM}" \

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Runs the recipes of Hosting.md with the real servers.
+
+usage: hosting.py FETCHRES [RECIPE…]
+
+The configurations are the blocks of that page. Servers run on free ports of the loopback address, as
+children of this process.
+"""
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import static_servers
+from programs import Programs
+from scene import Scene
+from server import Serve
+
+RECIPES = {name: static_servers.judge for name in static_servers.SERVERS}
+
+
+def main() -> None:
+    program, *names = sys.argv[1:]
+    for name in names:
+        if name not in RECIPES:
+            sys.exit(f"hosting: there is no recipe {name}; there are: {', '.join(RECIPES)}")
+    programs = Programs()
+    scene = Scene(os.path.abspath(program), programs.environment)
+    try:
+        good = scene.copy("good")
+        with Serve(scene, good) as mirror:
+            for name in names or RECIPES:
+                begin = time.monotonic()
+                RECIPES[name](scene, programs, name, mirror.base)
+                print(f"hosting: {name} took {time.monotonic() - begin:.0f} s", flush=True)
+    finally:
+        scene.remove()
+    print(f"{scene.passed} passed, {scene.failures} failed", flush=True)
+    sys.exit(1 if scene.failures else 0)
+
+
+main()
