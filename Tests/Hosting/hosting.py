@@ -12,11 +12,14 @@ import time
 
 sys.dont_write_bytecode = True
 import static_servers
+import uploads
 from programs import Programs
 from scene import Scene
 from server import Serve
 
-RECIPES = {name: static_servers.judge for name in static_servers.SERVERS}
+RECIPES = {name: static_servers.judge for name in static_servers.SERVERS} | {
+    "rsync": uploads.judge_rsync, "object-store": uploads.judge_object_store,
+}
 
 
 def main() -> None:
