@@ -11,6 +11,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import caches
 import static_servers
 import uploads
 from programs import Programs
@@ -19,7 +20,7 @@ from server import Serve
 
 RECIPES = {name: static_servers.judge for name in static_servers.SERVERS} | {
     "rsync": uploads.judge_rsync, "object-store": uploads.judge_object_store,
-}
+} | {name: caches.judge for name in caches.CACHES}
 
 
 def main() -> None:

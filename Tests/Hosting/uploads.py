@@ -63,7 +63,7 @@ def judge_object_store(scene: Scene, programs: Programs, name: str, mirror: str)
         store.run([script("upload-old", scene.before)])
         pull = scene.pull(base)
         scene.check(pull.is_right and pull.version == OLD, f"{name}: the first release is there", pull.words)
-        store.run([script("upload-half", scene.site, cut="upload checkpoint\n")])
+        store.run([script("upload-half", scene.site, cut="upload_mutable checkpoint\n")])
         pull = scene.pull(base)
         scene.check(
             pull.is_right and pull.version == OLD, f"{name}: in the middle of an upload the old release is whole",
