@@ -1,6 +1,7 @@
 """The recipes for caches: what a second client costs the origin, and what a damaged piece does."""
 
 import shutil
+from pathlib import Path
 
 from document import filled
 from judging import judge_ranges
@@ -10,16 +11,11 @@ from server import Server
 from static_servers import nginx, nginx_main, written
 
 
-class Origin:
-    """The recipe for nginx, behind a cache: its log says what the cache asks for."""
+class Requests:
+    """What a log of nginx says of the requests."""
 
-    def __init__(self, scene: Scene, programs: Programs):
-        self.server = nginx(scene, programs)
-        self.log = scene.place / "nginx" / "requests"
-
-    @property
-    def host(self) -> str:
-        return self.server.base.removeprefix("http://")
+    def __init__(self, log: Path):
+        self.log = log
 
     def mark(self) -> int:
         return self.log.stat().st_size if self.log.exists() else 0
@@ -31,7 +27,19 @@ class Origin:
             return [(int(line.split()[2]), line.split()[3]) for line in lines]
 
 
-def nginx_cache(scene: Scene, programs: Programs, host: str) -> Server:
+class Origin(Requests):
+    """The recipe for nginx, behind a cache: its log says what the cache asks for."""
+
+    def __init__(self, scene: Scene, programs: Programs, connections: int = 512):
+        super().__init__(scene.place / "nginx" / "requests")
+        self.server = nginx(scene, programs, connections)
+
+    @property
+    def host(self) -> str:
+        return self.server.base.removeprefix("http://")
+
+
+def nginx_cache(scene: Scene, programs: Programs, host: str, connections: int = 512) -> Server:
     store = scene.place / "nginx-cache-store"
     shutil.rmtree(store, ignore_errors=True)
 
@@ -39,7 +47,7 @@ def nginx_cache(scene: Scene, programs: Programs, host: str) -> Server:
         recipe = filled("nginx-cache", {
             "listen 80;": f"listen 127.0.0.1:{port};", "/var/cache/fetchres": str(store),
             "origin.example.com:80": host})
-        conf = written(scene.place / "nginx-cache.conf", nginx_main(scene, "nginx-cache", recipe))
+        conf = written(scene.place / "nginx-cache.conf", nginx_main(scene, "nginx-cache", recipe, connections))
         return [programs.path("nginx"), "-c", str(conf), "-p", str(scene.place), "-e",
                 str(scene.place / "nginx-cache.errors")]
 

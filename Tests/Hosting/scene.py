@@ -49,7 +49,7 @@ class Answer:
 class Scene:
     """Scratch space, the program, the site, and the tally of checks."""
 
-    def __init__(self, program: str, environment: dict[str, str]):
+    def __init__(self, program: str, environment: dict[str, str], size: int = SIZE, block: int = BLOCK):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.place = Path(tempfile.mkdtemp(prefix="fetchres-hosting.", dir=base))
         # Servers that give up being root have to get in.
@@ -64,7 +64,8 @@ class Scene:
             "PATH": f"{self.tools}{os.pathsep}{environment['PATH']}",
         }
         self.source = self.place / "world.map"
-        self.source.write_bytes(os.urandom(SIZE))
+        self.source.write_bytes(os.urandom(size))
+        self.block = block
         self.site = self.place / "site"
         self.key_file = self.place / "world.key"
         self.key = self.run("keygen", "maps.example.com/world", "--out", self.key_file).stdout.strip()
@@ -74,7 +75,7 @@ class Scene:
 
     def publish(self, site: Path, version: str) -> None:
         self.run("publish", self.source, "--site", site, "--version", version, "--key", self.key_file,
-                 "--block-size", BLOCK)
+                 "--block-size", self.block)
 
     def copy(self, name: str) -> Path:
         """A copy of the site as it is now."""

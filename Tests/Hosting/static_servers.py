@@ -21,24 +21,24 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def nginx_main(scene: Scene, name: str, http: str, log: str = "") -> str:
+def nginx_main(scene: Scene, name: str, http: str, connections: int = 512) -> str:
     """The rest of a configuration of nginx around what a recipe says."""
     place = scene.place / name
     place.mkdir(exist_ok=True)
     user = f"user {unprivileged()} nogroup;" if unprivileged() else ""
     paths = "".join(f"{one}_temp_path {place}/{one};" for one in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    return f"""{user} daemon off; worker_processes 1; pid {place}/pid; error_log {place}/errors;
-events {{ worker_connections 512; }}
+    return f"""{user} daemon off; worker_processes 1; worker_rlimit_nofile {2 * connections}; pid {place}/pid; error_log {place}/errors;
+events {{ worker_connections {connections}; }}
 http {{ {paths} log_format plain '$request_method $status $body_bytes_sent $request_uri';
-access_log {log or f"{place}/requests"} plain;
+access_log {place}/requests plain;
 {http}
 }}"""
 
 
-def nginx(scene: Scene, programs: Programs) -> Server:
+def nginx(scene: Scene, programs: Programs, connections: int = 512) -> Server:
     def command(port: int) -> list[str]:
         recipe = filled("nginx", {"listen 80;": f"listen 127.0.0.1:{port};", "/srv/site": str(scene.site)})
-        conf = written(scene.place / "nginx.conf", nginx_main(scene, "nginx", recipe))
+        conf = written(scene.place / "nginx.conf", nginx_main(scene, "nginx", recipe, connections))
         return [programs.path("nginx"), "-c", str(conf), "-p", str(scene.place), "-e", str(scene.place / "nginx.errors")]
 
     return Server(scene, "nginx", command)
