@@ -50,7 +50,8 @@ public enum FetchEvent: Sendable {
     case checkingLog
     /// Every source is to be left alone for so many seconds.
     case waiting(seconds: Double)
-    case startingTor(percent: Int)
+    /// Tor is waited for; the percent where it tells them.
+    case startingTor(percent: Int?)
     /// Every block is verified: the version is being made available.
     case finishing
   }

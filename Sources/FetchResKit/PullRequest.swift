@@ -32,6 +32,8 @@ public struct PullRequest: Sendable {
   /// Header lines for the manifest's own server.
   public var headers: [String] = []
   public var proxy = ProxySetting.environment
+  /// Who chose that, for the words about it.
+  public var proxyGrounds = ProxyGrounds()
   /// A file of certificates to trust instead of the system's.
   public var certificateFile: String?
   /// The client certificate to show, by the name it was imported under; nil for the one that is for
