@@ -88,7 +88,7 @@ package struct PullSession {
   private func policy(_ site: SiteURL, pins: [String]) throws(FetchFailure) -> RequestPolicy {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
-    let decision = try ProxyDecision(request.proxy, for: site.base)
+    let decision = try ProxyDecision(request.proxy, for: site.base, request.proxyGrounds)
     policy.proxy = decision.choice
     report(.route(decision.reason))
     if let warning = decision.warning { report(.note(warning, hint: nil)) }
@@ -142,6 +142,7 @@ package struct PullSession {
     let early = try existing?.origin() == nil ? nil : existing?.lock()
 
     let sources = try sources(site, expected, state)
+    try awaitTor(transport, sources)
     let monitor = try monitor(expected, site, state, sources: sources, transport)
     var expected = expected
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
