@@ -61,7 +61,7 @@ fi
 
 commit=$(git rev-parse --verify HEAD) || give_up "this is no checkout of git: the sources cannot be listed"
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-version=$(sed -n 's/^public let fetchresVersion = "\(.*\)"$/\1/p' Sources/FetchResKit/Version.swift)
+version=$(sed -n 's/^p[a-z]* let fetchresVersion = "\(.*\)"$/\1/p' Sources/FetchResKit/Version.swift)
 [ -n "$version" ] || give_up "Sources/FetchResKit/Version.swift names no version"
 changed=$(git status --porcelain --untracked-files=no)
 if [ -n "$changed" ]; then

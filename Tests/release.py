@@ -9,6 +9,10 @@ and gives the list of sources reasons to refuse itself.
 import gzip, hashlib, os, shutil, subprocess, sys, tarfile, tempfile, time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent / "Hosting"))
+from document import filled
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 EXPECTED = {
     "usr/bin/fetchres": 0o755,
@@ -77,7 +81,7 @@ def check_package(package, root):
     check(sums.returncode == 0 and listed == set(EXPECTED), "the sums of the package hold for all its files")
 
 
-def check_files(root, work):
+def check_files(root):
     program = root / "usr/bin/fetchres"
     check(b"fetchres " in output(program, "--version"), "the packaged program runs")
     content = program.read_bytes()
@@ -108,10 +112,56 @@ def check_sources(place, root):
     check(packaged == listed, "and lies in the package")
 
 
-def check_refusals(program, work):
-    """In a checkout of its own: of a change that no commit holds, and of a list that does not hold."""
+def check_page(program, place, work):
+    """What the page on verifying a build says to do, in a checkout where nothing is committed since."""
     other = work / "checkout"
     output("git", "clone", "--quiet", "--shared", CHECKOUT, other)
+
+    def does(tag, places, cwd=other, **surroundings):
+        words = filled(tag, places, "VerifyingABuild.md")
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", words], cwd=cwd, env={**os.environ, **surroundings},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    # The package of that very commit: the first one, unless it has files that no commit holds.
+    again, committed = work / "again", place
+    if "+uncommitted" in only(place, "*.deb").name:
+        committed = work / "committed"
+        check(release(program, committed, other, more=()).returncode == 0, "a release of the commit alone")
+    places = {"Samples/release.sh": f"Samples/release.sh --binary {program}", "/tmp/again": str(again)}
+    done = does("verify-build", places | {" fetchres_*.deb": f" {committed}/fetchres_*.deb"})
+    check(done.returncode == 0, f"the page: building again and comparing {done.stderr[-300:] if done.returncode else ''}")
+    output("dpkg-deb", "-x", only(committed, "*.deb"), work / "of-the-commit")
+    places = {"/usr/share": f"{work}/of-the-commit/usr/share"}
+    check(does("verify-sources", places).returncode == 0, "the page: the list of sources holds in a checkout")
+    with open(other / "README.md", "a") as file:
+        file.write("x")
+    check(does("verify-sources", places).returncode != 0, "and not after a byte more in a file")
+    output("git", "checkout", "--quiet", "README.md", cwd=other)
+
+    server = subprocess.Popen(
+        [program, "serve", place / "site", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True)
+    try:
+        url = server.stdout.readline().strip()
+        tools = work / "bin"
+        tools.mkdir()
+        (tools / "fetchres").symlink_to(program)
+        done = does(
+            "verify-release", {"https://maps.example.com/fetchres/manifest": url}, place, HOME=str(work / "home"),
+            XDG_STATE_HOME=str(work / "state"), PATH=f"{tools}:{os.environ['PATH']}")
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
+    pulled = place / done.stdout.strip()
+    check(done.returncode == 0 and pulled.read_bytes() == only(place, "*.deb").read_bytes(),
+          f"the page: pulling the release {done.stderr[-300:] if done.returncode else ''}")
+    return other
+
+
+def check_refusals(program, other, work):
+    """In a checkout of its own: of a change that no commit holds, and of a list that does not hold."""
     with open(other / "README.md", "a") as file:
         file.write("x")
     place = work / "changed"
@@ -154,14 +204,15 @@ def main():
         check(same[0] == same[1], f"both packages are the same {len(same[0])} bytes")
         root = work / "root"
         check_package(package, root)
-        check_files(root, work)
+        check_files(root)
         check_sources(one, root)
         check(subprocess.run([program, "log", "verify", one / "site"], capture_output=True).returncode == 0,
               "the site of the release verifies")
         information = only(one, "*.buildinfo").read_text()
         check(hashlib.sha256(same[0]).hexdigest() in information and "libcurl4-openssl-dev" in information,
               "the build information names the package and what it was built with")
-        check_refusals(program, work)
+        other = check_page(program, one, work)
+        check_refusals(program, other, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"release: {failures} failed, {time.monotonic() - begin:.0f} s", flush=True)

@@ -9,13 +9,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { echo "reproduce: $*"; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-checkout=$PWD one=$scratch/a two=$scratch/another/place/with-a-longer-name
+checkout=$PWD commit=$(git rev-parse HEAD) one=$scratch/a two=$scratch/another/place/with-a-longer-name
 
 build() { # directory, then surroundings that must not matter
   local place=$1
   shift
   say "building in $place"
   git clone -q "$checkout" "$place"
+  git -C "$place" checkout -q --detach "$commit"
   (cd "$place" && umask "$1" && TZ=$2 Samples/release.sh >release.log 2>&1 </dev/null) || {
     tail -n 20 "$place/release.log" >&2
     exit 1

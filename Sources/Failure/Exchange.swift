@@ -15,6 +15,8 @@ package struct Exchange: Sendable, Equatable {
   package var needsHTTP2 = false
   /// This machine reaches nothing: no route, or no answer from a resolver.
   package var isLocal = false
+  /// A proxy is up and through, and says that the server is not to be reached.
+  package var wasRefusedBeyondProxy = false
   /// The status came from the target of a redirect, not from the source itself.
   package var wasRedirected = false
 

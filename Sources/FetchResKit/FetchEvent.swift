@@ -58,8 +58,8 @@ public enum FetchEvent: Sendable {
     case checkingLog
     /// Every source is to be left alone for so many seconds.
     case waiting(seconds: Double)
-    /// Tor builds its first circuits, and is so far with it.
-    case startingTor(percent: Int)
+    /// Tor is waited for, and is so far with its first circuits; nil where it does not tell.
+    case startingTor(percent: Int?)
     /// Every block is verified: the version is being made available.
     case finishing
   }

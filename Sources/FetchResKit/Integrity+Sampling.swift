@@ -37,7 +37,8 @@ extension Integrity {
     }
     let store = state.log(of: origin)
     let log = try store.load()
-    let transport = try makeTransport(certificateFile: certificateFile)
+    let transport = try makeTransport(
+      for: state.bases(of: origin).first, certificateFile: certificateFile)
     defer { transport.stop() }
     let sources = sources(of: origin, transport)
     guard !sources.isEmpty else {

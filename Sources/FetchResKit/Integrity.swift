@@ -13,13 +13,15 @@ package struct Integrity {
   let state: StateDirectory
   let interruption: Interruption
   private let clock: LogClock
+  private let proxy: ProxySetting
 
   package init(
-    stateDirectory: String?, _ fileSystem: any FileSystem = RealFileSystem(),
+    stateDirectory: String?, proxy: ProxySetting = .environment,
+    _ fileSystem: any FileSystem = RealFileSystem(),
     interruption: Interruption = Interruption(), clock: LogClock = LogClock()
   ) throws(FetchFailure) {
     state = try StateDirectory(stateDirectory, fileSystem)
-    (self.interruption, self.clock) = (interruption, clock)
+    (self.interruption, self.clock, self.proxy) = (interruption, clock, proxy)
   }
 
   package var trust: TrustStore { state.trust }
@@ -146,7 +148,7 @@ package struct Integrity {
     if theirs.size > ours.size { return .found(.ahead) }
     let isKnown = log.seen.contains { $0.standing == .proven && $0.head.isSame(as: theirs) }
     if theirs.size == 0 || isKnown { return .found(.behind(isProven: true)) }
-    let transport = try makeTransport()
+    let transport = try makeTransport(for: state.bases(of: log.origin).first)
     defer { transport.stop() }
     // What is kept proves it in most cases; else whoever serves the log.
     let askable: [LogSource?] = [nil] + sources(of: log.origin, transport).map { $0 }
@@ -164,11 +166,14 @@ package struct Integrity {
 
   // MARK: Sources
 
-  func makeTransport(certificateFile: String? = nil) throws(FetchFailure) -> any Transport {
+  /// - Parameter url: what is asked first; nil if that is nothing.
+  func makeTransport(
+    for url: WebURL?, certificateFile: String? = nil
+  ) throws(FetchFailure) -> any Transport {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
-    policy.proxy = try .ofEnvironment()
+    if let url { policy.proxy = try ProxyDecision(proxy, for: url).choice }
     return CurlTransport(policy: policy)
   }
 
@@ -181,10 +186,11 @@ package struct Integrity {
   package func fetch(
     _ url: String, certificateFile: String?
   ) throws(FetchFailure) -> [UInt8] {
-    let transport = try makeTransport(certificateFile: certificateFile)
+    let url = try WebURL(url)
+    let transport = try makeTransport(for: url, certificateFile: certificateFile)
     defer { transport.stop() }
     return try transport.fetch(
-      Request(try WebURL(url)), limit: Checkpoint.maximumByteCount, interruption
+      Request(url), limit: Checkpoint.maximumByteCount, interruption
     ).body
   }
 }

@@ -42,6 +42,8 @@ public struct PullRequest: Sendable {
 
   /// The way out of this machine.
   public var proxy = ProxySetting.environment
+  /// Who chose that, for the words about it.
+  package var proxyGrounds = ProxyGrounds()
   /// Header lines (`Name: value`) for the manifest's own server; no other source gets them.
   public var headers: [String] = []
   /// A file of certificates (PEM) to trust instead of the system's.

@@ -15,14 +15,14 @@ struct RemoteSite {
   private let small: SmallFetch
 
   init(
-    _ text: String, certificateFile: String?, interruption: Interruption,
+    _ text: String, certificateFile: String?, proxy: ProxySetting, interruption: Interruption,
     report: @escaping (FetchEvent) -> Void
   ) throws(FetchFailure) {
     OpenSSL.prepare()
     url = try SiteURL(text)
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
-    policy.proxy = try .ofEnvironment()
+    policy.proxy = try ProxyDecision(proxy, for: url.base).choice
     transport = CurlTransport(policy: policy)
     self.interruption = interruption
     small = SmallFetch(

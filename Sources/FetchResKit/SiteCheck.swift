@@ -25,11 +25,14 @@ package struct SiteCheck {
   static let sampleCount = 16
 
   package init(
-    _ url: String, certificateFile: String? = nil, interruption: Interruption,
+    _ url: String, certificateFile: String? = nil, proxy: ProxySetting = .environment,
+    interruption: Interruption,
     report: @escaping (String) -> Void
   ) throws(FetchFailure) {
     self.report = report
-    remote = try RemoteSite(url, certificateFile: certificateFile, interruption: interruption) {
+    remote = try RemoteSite(
+      url, certificateFile: certificateFile, proxy: proxy, interruption: interruption
+    ) {
       if case .sourceFailed(let failure) = $0 { report(failure.message) }
     }
   }

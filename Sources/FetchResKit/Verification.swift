@@ -26,13 +26,13 @@ package enum Verification {
 /// Fetches a manifest to look at it.
 package enum ManifestInspection {
   package static func fetch(
-    _ url: String, certificateFile: String?
+    _ url: String, certificateFile: String?, proxy: ProxySetting = .environment
   ) throws(FetchFailure) -> [UInt8] {
     OpenSSL.prepare()
     let site = try SiteURL(url)
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
-    policy.proxy = try .ofEnvironment()
+    policy.proxy = try ProxyDecision(proxy, for: site.base).choice
     let transport = CurlTransport(policy: policy)
     defer { transport.stop() }
     return try transport.fetch(

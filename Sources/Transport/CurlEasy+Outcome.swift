@@ -61,6 +61,7 @@ extension CurlEasy {
       proxy == nil
       ? code == CURLE_OPERATION_TIMEDOUT && !hasAddress
       : isProxyOutOfReach(code)
+    exchange.wasRefusedBeyondProxy = wasRefusedBeyondProxy(code)
     return exchange
   }
 

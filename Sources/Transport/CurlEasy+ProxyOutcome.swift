@@ -60,6 +60,15 @@ extension CurlEasy {
     }
   }
 
+  /// Whether a proxy got as far as the server's network, and was turned away there (RFC 1928 section 6).
+  func wasRefusedBeyondProxy(_ code: CURLcode) -> Bool {
+    guard proxy != nil, code == CURLE_PROXY else { return false }
+    return [
+      CURLPX_REPLY_CONNECTION_REFUSED, CURLPX_REPLY_HOST_UNREACHABLE,
+      CURLPX_REPLY_NETWORK_UNREACHABLE, CURLPX_REPLY_NOT_ALLOWED,
+    ].contains { Int($0.rawValue) == number(CURLINFO_PROXY_ERROR) }
+  }
+
   private func isAboutTLS(_ code: CURLcode) -> Bool {
     switch code {
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,

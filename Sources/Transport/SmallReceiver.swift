@@ -74,8 +74,10 @@ extension Transport {
   /// - Parameters:
   ///   - limit: the largest body in bytes.
   ///   - total: the size of the resource, where a range of it is asked for.
+  ///   - deadline: on the monotonic clock; nil to wait for as long as the policy allows.
   package func fetch(
-    _ request: Request, limit: Int, _ interruption: Interruption, total: Int64 = 0
+    _ request: Request, limit: Int, _ interruption: Interruption, total: Int64 = 0,
+    until deadline: Double? = nil
   ) throws(FetchFailure) -> SmallResponse {
     let result = Monitor<Result<SmallResponse, FetchFailure>?>(nil)
     let observer = interruption.observe { signal in
@@ -87,9 +89,9 @@ extension Transport {
       SmallReceiver(limit: limit, range: request.range, total: total) { got in
         result.change { $0 = $0 ?? got }
       })
-    let outcome = result.wait { $0 }
-    if interruption.signal != nil { cancel(transfer) }
-    guard let outcome else { preconditionFailure("Transport: a wait without a deadline ended") }
+    let outcome = result.wait(until: deadline) { $0 }
+    if interruption.signal != nil || outcome == nil { cancel(transfer) }
+    guard let outcome else { throw FetchFailure(.timeout, "no whole answer in time") }
     return try outcome.get()
   }
 }

@@ -54,15 +54,14 @@ enum Commands {
   private static func run(
     _ spec: CommandSpec, _ words: [String]
   ) throws(FetchFailure) -> Int32 {
-    var parsed = try ParsedArguments(words, spec)
+    let parsed = try ParsedArguments(words, spec)
     guard !parsed.has("--help") else {
       Output.line(spec.help)
       return 0
     }
-    if spec.allOptions.contains(where: \.isConfigurable), !spec.configuresItself {
-      let settings = try Configuration.load(parsed).settings(for: nil)
-      parsed.fill(settings.filter { spec.option($0.option.name) != nil })
+    guard spec.allOptions.contains(where: \.isConfigurable), !spec.configuresItself else {
+      return try spec.run(parsed)
     }
-    return try spec.run(parsed)
+    return try spec.run(try parsed.configured(spec))
   }
 }

@@ -15,15 +15,18 @@ enum InspectCommand {
     example: "fetchres inspect https://maps.example.com/world/manifest",
     operands: "MANIFEST",
     summary: "Show what a manifest file or URL says, and whether its own key signed it.",
-    options: [OptionSpec.certificates],
+    options: [OptionSpec.certificates] + ProxyOptions.specs,
     notes: "The key it names is not trusted by this: compare it with the publisher's.",
-    operandCount: 1...1, run: run)
+    operandCount: 1...1, configuresItself: true, run: run)
 
-  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    let text = arguments.operands[0]
+  private static func run(_ typed: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let text = typed.operands[0]
     let bytes: [UInt8]
     if text.contains("://") {
-      bytes = try ManifestInspection.fetch(text, certificateFile: arguments.value("--cacert"))
+      let arguments = try typed.configured(spec, forURL: text)
+      bytes = try ManifestInspection.fetch(
+        text, certificateFile: arguments.value("--cacert"),
+        proxy: try ProxyOptions.spoken(arguments))
     } else {
       bytes = try doing("cannot read \(text)") { () throws(SystemError) in
         try RealFileSystem().openFile(text).readAll(text, limit: Manifest.maximumByteCount)

@@ -20,8 +20,7 @@ enum IntegrityCommand {
       OptionSpec("--key", "VKEY", repeats: true, "ingest, verify-evidence: trust this key alone"),
       OptionSpec("--count", "N", "sample: so many random blocks; default 16"),
       OptionSpec.certificates,
-      OptionSpec.stateDirectory,
-    ],
+    ] + ProxyOptions.specs + [OptionSpec.stateDirectory],
     notes: """
       'report' says what was verified and what is suspicious; 'ack' says that you have seen it.
       'gossip' prints the newest state that was verified here, signed by the publisher: give it to
@@ -29,9 +28,10 @@ enum IntegrityCommand {
       are fetched afresh. 'verify-evidence' checks a proof that a publisher signed two histories,
       without a network: exit 0 if it is one, 4 if not.
       """,
-    operandCount: 0...2, run: run)
+    operandCount: 0...2, configuresItself: true, run: run)
 
-  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+  private static func run(_ typed: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let arguments = try typed.configured(spec)
     let words = arguments.operands
     let second = words.count == 2 ? words[1] : nil
     switch words.first {
@@ -41,8 +41,8 @@ enum IntegrityCommand {
       let bytes = try integrity(arguments).gossip(try origin(try needed(second, "an origin")))
       Output.write(String(decoding: bytes, as: UTF8.self))
       return 0
-    case "ingest": return try ingest(try needed(second, "FILE, - or a URL"), arguments)
-    case "sample": return try sample(arguments)
+    case "ingest": return try ingest(try needed(second, "FILE, - or a URL"), typed)
+    case "sample": return try sample(typed)
     case "verify-evidence": return try verifyEvidence(try needed(second, "a file"), arguments)
     case let word?:
       guard second == nil, Origin(word) != nil else {
@@ -54,9 +54,11 @@ enum IntegrityCommand {
   }
 
   static func integrity(
-    _ arguments: ParsedArguments, _ interruption: Interruption = Interruption()
+    _ arguments: ParsedArguments, _ interruption: Interruption = Interruption(),
+    proxy: ProxySetting = .environment
   ) throws(FetchFailure) -> Integrity {
-    try Integrity(stateDirectory: arguments.value("--state-dir"), interruption: interruption)
+    try Integrity(
+      stateDirectory: arguments.value("--state-dir"), proxy: proxy, interruption: interruption)
   }
 
   private static func needed(_ word: String?, _ what: String) throws(FetchFailure) -> String {
@@ -100,18 +102,20 @@ enum IntegrityCommand {
   }
 
   private static func ingest(
-    _ place: String, _ arguments: ParsedArguments
+    _ place: String, _ typed: ParsedArguments
   ) throws(FetchFailure) -> Int32 {
     let interruption = Interruption()
     _ = Signals { interruption.raise($0) }
-    let integrity = try integrity(arguments, interruption)
     let bytes: [UInt8]
     if place == "-" {
       bytes = try doing("cannot read standard input") { () throws(SystemError) in
         try StandardInput.readAll(limit: Checkpoint.maximumByteCount)
       }
     } else if place.contains("://") {
-      bytes = try integrity.fetch(place, certificateFile: arguments.value("--cacert"))
+      let arguments = try typed.configured(spec, forURL: place)
+      bytes = try integrity(
+        arguments, interruption, proxy: try ProxyOptions.spoken(arguments)
+      ).fetch(place, certificateFile: arguments.value("--cacert"))
     } else {
       bytes = try doing("cannot read \(place)") { () throws(SystemError) in
         try RealFileSystem().openFile(place).readAll(place, limit: Checkpoint.maximumByteCount)
@@ -120,6 +124,10 @@ enum IntegrityCommand {
     // A site that is pulled from is no other for being asked by hand.
     var peer = place == "-" ? "standard input" : String(place.prefix { $0 != "?" && $0 != "#" })
     if place.contains("://"), peer.hasSuffix("/checkpoint") { peer.removeLast("checkpoint".count) }
+    // Where the difference has to be looked up, the lines for that origin say through what.
+    let arguments = try typed.configured(spec, for: Origin(ofNote: bytes))
+    let integrity = try integrity(
+      arguments, interruption, proxy: try ProxyOptions.setting(arguments))
     let result = try integrity.ingest(bytes, from: peer, keys: try keys(arguments))
     let theirs = Quantities.counted(result.theirs.size, "release")
     let ours = Quantities.counted(result.ours.size, "release")
@@ -139,12 +147,15 @@ enum IntegrityCommand {
     return 0
   }
 
-  private static func sample(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+  private static func sample(_ typed: ParsedArguments) throws(FetchFailure) -> Int32 {
     let interruption = Interruption()
     _ = Signals { interruption.raise($0) }
-    let directory = try ChosenDirectory.open(arguments.operands.dropFirst().first)
+    let directory = try ChosenDirectory.open(typed.operands.dropFirst().first)
+    let arguments = try typed.configured(spec, for: directory.origin())
     let count = try arguments.parse("--count", "number", Quantities.count) ?? 16
-    let sample = try integrity(arguments, interruption).sample(
+    let sample = try integrity(
+      arguments, interruption, proxy: try ProxyOptions.spoken(arguments)
+    ).sample(
       directory, count: count, certificateFile: arguments.value("--cacert"))
     if arguments.has("--json") {
       var line = JSONLine("sample")
@@ -187,5 +198,12 @@ enum IntegrityCommand {
       Talk.note("hint: whose key that is, the file cannot prove: compare it, or give it with --key")
     }
     return 0
+  }
+}
+
+extension Origin {
+  /// The first line of a checkpoint, which nothing has verified.
+  fileprivate init?(ofNote bytes: [UInt8]) {
+    self.init(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
   }
 }

@@ -8,6 +8,8 @@ struct ParsedArguments: Sendable {
   private var places: [String: String] = [:]
   /// The groups of which something was given.
   private var groups: Set<String> = []
+  /// What the configuration says, and something of its group that was typed puts out.
+  private(set) var putOut: [Setting] = []
 
   /// - Throws: `usage`, naming the word.
   init(_ words: [String], _ spec: CommandSpec) throws(FetchFailure) {
@@ -78,6 +80,9 @@ struct ParsedArguments: Sendable {
   /// Whether the values of an option were typed, where others can see them.
   func isTyped(_ option: String) -> Bool { has(option) && places[option] == nil }
 
+  /// The line of the configuration that an option comes from; nil if it was typed, or is not given.
+  func place(_ option: String) -> String? { places[option] }
+
   /// The value of an option by a parser that answers nil for what it does not take.
   ///
   /// - Throws: `usage`.
@@ -99,6 +104,9 @@ struct ParsedArguments: Sendable {
       let option = setting.option
       let isTaken = values[option.name] != nil || option.group.map { groups.contains($0) } ?? false
       if !isTaken, !setting.isOff { fresh.insert(option.name) }
+    }
+    putOut += settings.filter { setting in
+      !setting.isOff && setting.option.group.map { groups.contains($0) } ?? false
     }
     for setting in settings where fresh.contains(setting.option.name) {
       values[setting.option.name, default: []].append(setting.value)

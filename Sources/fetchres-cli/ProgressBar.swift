@@ -96,7 +96,8 @@ struct ProgressBar: Sendable {
     case .checkingLog: "checking the log"
     case .waiting(let time):
       "waiting for a source, next attempt in \(Quantities.shown(seconds: max(0, time - now)))"
-    case .startingTor(let percent): "tor starting \(max(0, min(100, percent))) %"
+    case .startingTor(nil): "tor starting"
+    case .startingTor(let percent?): "tor starting \(max(0, min(100, percent))) %"
     case .rehashing: "re-hashing what is on disk"
     case .fetching: nil
     case .finishing: "finishing"

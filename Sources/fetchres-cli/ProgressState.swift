@@ -8,7 +8,7 @@ struct ProgressState: Sendable {
     case checkingLog
     /// On the clock that the events are given with.
     case waiting(until: Double)
-    case startingTor(percent: Int)
+    case startingTor(percent: Int?)
     case rehashing
     case fetching
     case finishing

@@ -151,7 +151,10 @@ final class ProgressView {
       for source in sources { say(Self.shown(source)) }
     case .route(let text):
       if isVerbose { say(text) }
-    case .progress, .phase, .alert, .unacknowledgedAlerts, .complete: break
+    case .phase(let phase):
+      guard isVerbose, case .startingTor = phase else { return }
+      if let words = ProgressBar.words(state.phase, now: 0) { say(words) }
+    case .progress, .alert, .unacknowledgedAlerts, .complete: break
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }

@@ -38,19 +38,22 @@ enum PublishCommand {
         "only these of that list"),
       OptionSpec("--null", letter: "-0", "end names with NUL instead of a newline"),
       OptionSpec.certificates,
-    ] + PasswordOptions.specs,
+    ] + ProxyOptions.specs + PasswordOptions.specs,
     notes: """
       Back up the key file and the record beside it (FILE.head): whoever loses them cannot publish,
       whoever steals the key can. An interrupted publish is completed by the next one.
       """,
-    operandCount: 0...1, run: run)
+    operandCount: 0...1, configuresItself: true, run: run)
 
   private static let modes = [
     "--refresh", "--prune", "--abandon", "--recover", "--check", "--upload-order",
     "--release-checkpoint",
   ]
 
-  private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
+  private static func run(_ typed: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let url = typed.value("--check") ?? typed.value("--recover")
+    let arguments =
+      if let url { try typed.configured(spec, forURL: url) } else { try typed.configured(spec) }
     let given = modes.filter { arguments.has($0) }
     guard given.count <= 1 else {
       throw FetchFailure(.usage, "\(given[0]) and \(given[1]) exclude each other")

@@ -92,7 +92,7 @@ enum PublishModes {
     _ = Signals { interruption.raise($0) }
     let recovery = try SiteRecovery(
       try required("--recover", arguments), certificateFile: arguments.value("--cacert"),
-      interruption: interruption
+      proxy: try ProxyOptions.spoken(arguments), interruption: interruption
     ) { Talk.note($0) }
     let site = try required("--site", arguments)
     let manifest = try recovery.run(
@@ -108,7 +108,7 @@ enum PublishModes {
     _ = Signals { interruption.raise($0) }
     let check = try SiteCheck(
       try required("--check", arguments), certificateFile: arguments.value("--cacert"),
-      interruption: interruption
+      proxy: try ProxyOptions.spoken(arguments), interruption: interruption
     ) { Talk.note($0) }
     let state = try check.run(
       site: try required("--site", arguments), all: arguments.has("--all"),

@@ -38,15 +38,7 @@ enum PullCommand {
       ).configurable,
       OptionSpec("--keep", "N", "keep N complete versions; default all").configurable,
       OptionSpec("--max-age", "TIME", "refuse if the newest sign of life is older").configurable,
-      OptionSpec("--proxy", "URL", "go through this proxy: http, https or socks5h")
-        .configurable.oneOf("route"),
-      OptionSpec("--proxy-auth-file", "FILE", "its user and password, as USER:PASSWORD")
-        .configurable.oneOf("route"),
-      OptionSpec("--no-proxy", "go through none, whatever the environment says")
-        .configurable.oneOf("route"),
-      OptionSpec("--tor", "go through Tor, at 127.0.0.1:9050").configurable.oneOf("route"),
-      OptionSpec("--tor-socks", "ADDR:PORT", "go through Tor, at this address")
-        .configurable.oneOf("route"),
+    ] + ProxyOptions.specs + [
       OptionSpec("--header", "H", repeats: true, "send this header line; @FILE reads them")
         .configurable,
       OptionSpec.certificates,
@@ -169,6 +161,7 @@ enum PullCommand {
     }
     request.headers = try HeaderOption.lines(arguments)
     request.proxy = try ProxyOptions.setting(arguments)
+    request.proxyGrounds = ProxyOptions.grounds(arguments)
     request.certificateFile = arguments.value("--cacert")
     if let file = request.certificateFile { try checkReadable(file) }
     request.maximumAge = try arguments.parse("--max-age", "time", Quantities.time).map { Int64($0) }

@@ -82,7 +82,7 @@ enum PullEvents {
       line.add("seconds", Int64(exactly: seconds.rounded(.up)))
     case .startingTor(let percent):
       line.add("phase", "starting-tor")
-      line.add("percent", Int64(percent))
+      line.add("percent", percent.map { Int64($0) })
     case .finishing: line.add("phase", "finishing")
     }
     return line

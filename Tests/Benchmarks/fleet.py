@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Hosting"))
 import caches
 from programs import Programs
+from requests_log import Requests
 from scene import FILE, KIB, MIB, MUTABLE, Scene
 
 CONNECTIONS = 30000
@@ -97,7 +98,7 @@ def main() -> None:
     try:
         origin = caches.Origin(scene, programs, CONNECTIONS)
         with origin.server, caches.nginx_cache(scene, programs, origin.host, CONNECTIONS) as cache:
-            fronts = caches.Requests(scene.place / "nginx-cache" / "requests")
+            fronts = Requests(scene.place / "nginx-cache" / "requests")
             before, front = origin.mark(), fronts.mark()
             fleet = Fleet(scene, cache.base, given.clients, given.at_once)
             behind, ahead = tally(origin.asked(before)), tally(fronts.asked(front))

@@ -1,30 +1,14 @@
 """The recipes for caches: what a second client costs the origin, and what a damaged piece does."""
 
 import shutil
-from pathlib import Path
 
 from document import filled
 from judging import judge_ranges
 from programs import Programs
+from requests_log import Requests
 from scene import BLOCK, FILE, IMMUTABLE, MIB, MUTABLE, NEW, SIZE, Scene
 from server import Server
 from static_servers import nginx, nginx_main, written
-
-
-class Requests:
-    """What a log of nginx says of the requests."""
-
-    def __init__(self, log: Path):
-        self.log = log
-
-    def mark(self) -> int:
-        return self.log.stat().st_size if self.log.exists() else 0
-
-    def asked(self, since: int) -> list[tuple[int, str]]:
-        """Bytes of the body and path of each request after that mark."""
-        with open(self.log) as lines:
-            lines.seek(since)
-            return [(int(line.split()[2]), line.split()[3]) for line in lines]
 
 
 class Origin(Requests):

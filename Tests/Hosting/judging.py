@@ -63,6 +63,17 @@ def judge_pulls(scene: Scene, name: str, base: str, served: Path, mirror: str) -
         scene.flip(served, 7 * BLOCK + 5)
 
 
+def judge_looking(scene: Scene, name: str, base: str, requests) -> None:
+    """Whoever has the newest version asks for two small files; `requests` reads the host's log."""
+    pull = scene.pull(base, keeps=True)
+    before = requests.mark()
+    again = scene.pull(base, place=pull.place)
+    asked = sorted(path for _, path in requests.asked(before))
+    scene.check(
+        again.is_right and asked == ["/checkpoint", "/manifest"],
+        f"{name}: whoever has the newest version asks for two small files", f"{asked} {again.words}")
+
+
 def judge_wrong_bit(scene: Scene, name: str, base: str, mirror: str) -> None:
     pull = scene.pull(base, "--give-up-after", "3s")
     scene.check(

@@ -104,10 +104,10 @@ class Scene:
                 check=True, stdin=subprocess.DEVNULL)
             return Answer(head.read_text(), body.read_bytes() if body.exists() else b"")
 
-    def pull(self, base: str, *options: str, seconds: float = 120) -> "Pull":
-        """One pull by somebody who has never been here."""
+    def pull(self, base: str, *options: str, place: Path | None = None, keeps: bool = False) -> "Pull":
+        """One pull by somebody who has never been here, or who has pulled to `place`."""
         self.count += 1
-        return Pull(self, self.place / f"pulled-{self.count}", base, options, seconds)
+        return Pull(self, place or self.place / f"pulled-{self.count}", base, options, keeps)
 
     def flip(self, path: Path, at: int) -> None:
         """Turns one bit over; a second time puts it right again."""
@@ -125,16 +125,18 @@ class Scene:
 class Pull:
     """What one pull came to."""
 
-    def __init__(self, scene: Scene, place: Path, base: str, options: tuple[str, ...], seconds: float):
+    def __init__(self, scene: Scene, place: Path, base: str, options: tuple[str, ...], keeps: bool):
+        self.place = place
         begin = time.monotonic()
         done = scene.run(
             "pull", f"{base}/manifest", "--key", scene.key, "-d", place, "--state-dir", f"{place}.state", "--no-proxy",
-            *options, accepts=range(256), seconds=seconds)
+            *options, accepts=range(256))
         self.seconds = time.monotonic() - begin
         self.exit, self.words = done.returncode, f"exit {done.returncode} after {self.seconds:.1f} s\n{done.stderr}"
         printed = done.stdout.strip()
         self.version = Path(printed).parent.name if printed else None
         self.is_right = self.exit == 0 and filecmp.cmp(printed, scene.source, shallow=False)
         self.shows_nothing = not printed and not any(place.glob("*/world.map"))
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.rmtree(f"{place}.state", ignore_errors=True)
+        if not keeps:
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(f"{place}.state", ignore_errors=True)

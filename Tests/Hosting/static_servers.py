@@ -5,8 +5,9 @@ import pwd
 from pathlib import Path
 
 from document import filled
-from judging import judge_headers, judge_private, judge_pulls, judge_ranges
+from judging import judge_headers, judge_looking, judge_private, judge_pulls, judge_ranges
 from programs import Programs
+from requests_log import Requests
 from scene import FILE, Scene
 from server import Server
 
@@ -92,3 +93,5 @@ def judge(scene: Scene, programs: Programs, name: str, mirror: str) -> None:
         judge_ranges(scene, name, server.base)
         judge_private(scene, name, server.base)
         judge_pulls(scene, name, server.base, scene.site / FILE, mirror)
+        if name == "nginx":
+            judge_looking(scene, name, server.base, Requests(scene.place / "nginx" / "requests"))
