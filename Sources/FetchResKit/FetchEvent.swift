@@ -8,7 +8,7 @@ public enum FetchEvent: Sendable {
   /// Work begins or goes on; the version that is fetched, its bytes, and how many of them may be on
   /// disk already.
   case begin(version: String, size: Int64, claimed: Int64)
-  /// How far it is, several times a second while something changes.
+  /// How far it is: five times a second while blocks are missing, and once when none is.
   case progress(Progress)
   /// What the run does from now on, where that is not to fetch.
   case phase(Phase)

@@ -49,7 +49,7 @@ import Testing
 
   @Test("cancelling the task of a pull ends it as interrupted, and the next one goes on")
   func cancelled() async throws {
-    let publication = try Publication(size: 1 << 20)
+    let publication = try Publication(size: 4 << 20)
     let fetcher = publication.fetcher
     let (progressed, continuation) = AsyncStream.makeStream(of: Int64.self)
     let task = Task {
@@ -72,7 +72,7 @@ import Testing
 
   @Test("cancelling the task that reads events ends the pull before it throws")
   func cancelledReader() async throws {
-    let publication = try Publication(size: 1 << 20)
+    let publication = try Publication(size: 4 << 20)
     let fetcher = publication.fetcher
     let task = Task {
       for try await event in fetcher.events(publication.request(rate: 64 << 10)) {
@@ -100,7 +100,7 @@ import Testing
 
   @Test("leaving the loop ends the pull")
   func left() async throws {
-    let publication = try Publication(size: 1 << 20)
+    let publication = try Publication(size: 4 << 20)
     let fetcher = publication.fetcher
     for try await event in fetcher.events(publication.request(rate: 64 << 10)) {
       if case .progress(let progress) = event, progress.verified > 0 { break }
@@ -113,14 +113,14 @@ import Testing
         await Task.yield()
       }
     }
-    #expect(try #require(result).fetched < 1 << 20)
+    #expect(try #require(result).fetched < 4 << 20)
   }
 
   @Test("two pulls into one directory: the second is refused")
   func locked() async throws {
     let publication = try Publication(size: 1 << 20)
     let fetcher = publication.fetcher
-    for try await event in fetcher.events(publication.request(rate: 64 << 10)) {
+    for try await event in fetcher.events(publication.request(rate: 1 << 10)) {
       guard case .begin = event else { continue }
       let failure = await Self.refusal(fetcher, publication.request())
       #expect(failure?.category == .locked)

@@ -13,6 +13,10 @@ final class Publication: Sendable {
   private let server: OriginServer
 
   static let blockSize: Int64 = 16 << 10
+  /// What every version is the beginning of. Every block is another, so that none is taken from its
+  /// neighbour.
+  private static let allBytes =
+    FileHandle(forReadingAtPath: "/dev/urandom")?.readData(ofLength: 4 << 20) ?? Data()
 
   init(size: Int) throws {
     path = NSTemporaryDirectory() + "/library-tests-" + UUID().uuidString
@@ -35,11 +39,7 @@ final class Publication: Sendable {
   }
 
   private static func publish(size: Int, version: String, at path: String) throws {
-    // Every block is another, so that none is taken from its neighbour.
-    let bytes = (0..<size / 8).flatMap { number in
-      withUnsafeBytes(of: UInt64(number) &* 0x9E37_79B9_7F4A_7C15) { Array($0) }
-    }
-    try Data(bytes).write(to: URL(fileURLWithPath: path + "/world.map"))
+    try allBytes.prefix(size).write(to: URL(fileURLWithPath: path + "/world.map"))
     var request = PublishRequest(
       file: path + "/world.map", site: path + "/site", version: version, keyFiles: [path + "/key"])
     request.blockSize = blockSize
