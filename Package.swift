@@ -96,7 +96,12 @@ let package = Package(
       ["fetchres-cli", "FetchResKit", "Download", "SignedNote", "Storage", "System", "Failure"]),
     tests("ServeTests", ["FaultOrigin", "System", "Failure"]),
     tests("TransportTests", ["Transport", "CLibcurl", "System", "Failure"]),
-    tests("FetchResKitTests", ["FetchResKit", "Storage", "Crypto", "System", "Failure"]),
+    tests(
+      "FetchResKitTests",
+      [
+        "FaultOrigin", "FetchResKit", "Publishing", "SignedNote", "Storage", "Crypto", "System",
+        "Failure",
+      ]),
     tests(
       "DownloadTests",
       [

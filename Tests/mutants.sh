@@ -13,13 +13,22 @@ fetchres=$(swift build "${build[@]}" --show-bin-path)/fetchres
 
 seed=${FETCHRES_SEED:-$RANDOM$RANDOM}
 say "seed $seed"
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+report=$scratch/report.json
 
 # drill PLAN RUNS OPTION…: the exit status; what was found goes into the report.
 drill() {
-  "$fetchres" drill --size 1M --plan "$1" --runs "$2" --seed "$seed" "${@:3}" \
-    --report "$report" >/dev/null 2>&1
+  "$fetchres" drill --plan "$1" --runs "$2" --seed "$seed" "${@:3}" --report "$report" \
+    >/dev/null 2>&1
+}
+
+# A site of 1,024 blocks, whose tree has four full tiles above its leaves.
+make_site() {
+  "$fetchres" keygen example.org/mutants --out "$scratch/key" >/dev/null 2>&1
+  head -c 1048576 /dev/urandom >"$scratch/file"
+  "$fetchres" publish "$scratch/file" --site "$scratch/site" --version 1 --key "$scratch/key" \
+    --block-size 1024 >/dev/null 2>&1
 }
 
 names=("$@")
@@ -28,14 +37,18 @@ verdict=0
 for name in "${names[@]}"; do
   plan=Tests/Mutants/$name.plan
   runs=24
-  options=(--kill --tamper)
+  options=(--size 1M --kill --tamper)
   case $name in
     # Each of its runs takes as long as a pull may.
     never-give-up) runs=4 ;;
     # A pull that ends by itself leaves a journal that vouches for more.
-    trust-journal) options=(--tamper) ;;
-    # A tile that is believed shows in what is written under it.
-    skip-tile) options=() ;;
+    trust-journal) options=(--size 1M --tamper) ;;
+    # A tile that is believed shows in what is written under it, where there is one that leads to others.
+    skip-tile)
+      make_site
+      runs=4
+      options=("$scratch/site")
+      ;;
   esac
   if FETCHRES_MUTANT=$name drill "$plan" "$runs" "${options[@]}"; then
     say "$name was not found in $runs runs"

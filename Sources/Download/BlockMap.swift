@@ -1,6 +1,6 @@
 /// How the blocks of a resource stand, in order: each cell speaks for as many neighbouring blocks.
-public struct BlockMap: Sendable, Equatable {
-  public enum Cell: String, Sendable, CaseIterable {
+package struct BlockMap: Sendable, Equatable {
+  package enum Cell: String, Sendable, CaseIterable {
     /// At least one of its blocks is still to come, and nobody works on it.
     case missing
     /// A source gave at least one of its blocks, and it did not verify.
@@ -13,12 +13,12 @@ public struct BlockMap: Sendable, Equatable {
     case verified
   }
 
-  public private(set) var cells: [Cell]
+  package private(set) var cells: [Cell]
 
   /// As fine as it gets, whatever the size of the resource.
   package static let maximumCount = 4_096
 
-  public init(_ cells: [Cell]) { self.cells = cells }
+  package init(_ cells: [Cell]) { self.cells = cells }
 
   /// Everything is there.
   package init(full blocks: Int64) {
@@ -50,7 +50,7 @@ public struct BlockMap: Sendable, Equatable {
   }
 
   /// The same in fewer cells: what is worst in a cell is what it shows.
-  public func reduced(to count: Int) -> BlockMap {
+  package func reduced(to count: Int) -> BlockMap {
     guard count > 0, count < cells.count else { return self }
     return BlockMap(
       (0..<count).map { index in

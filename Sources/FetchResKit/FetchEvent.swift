@@ -1,12 +1,14 @@
 import Download
 import Failure
 
-/// What happens during a pull.
+/// What happens during a pull. New events may be added: switch over it with a `default`.
 public enum FetchEvent: Sendable {
-  /// The manifest was verified.
+  /// The manifest was verified; `release` is its place in the publisher's log, `size` is in bytes.
   case manifest(origin: String, version: String, release: Int64, size: Int64, blocks: Int64)
-  /// Work begins or goes on; the release that is fetched and how much of it may be on disk already.
+  /// Work begins or goes on; the version that is fetched, its bytes, and how many of them may be on
+  /// disk already.
   case begin(version: String, size: Int64, claimed: Int64)
+  /// How far it is: five times a second while blocks are missing, and once when none is.
   case progress(Progress)
   /// What the run does from now on, where that is not to fetch.
   case phase(Phase)
@@ -15,19 +17,24 @@ public enum FetchEvent: Sendable {
   /// A source failed; the run goes on.
   case sourceFailed(FetchFailure)
   /// Something is wrong about the publisher, or about all that this client is shown: raised once.
+  /// `evidence` is the path of a file that proves it, where it can be proven.
   case alert(FailureCategory, message: String, evidence: String?)
   /// The number of alerts about the origin that nobody has acknowledged: said once at the end.
   case unacknowledgedAlerts(Int, origin: String)
   /// All sources that the data could come from, when no more will come.
   case sources([Source])
-  /// Which way out the run takes, and why.
+  /// Which way out the run takes (proxy, Tor, none), and why.
   case route(String)
-  /// Something that the user should know.
+  /// Something that the user should know, and what to do about it.
   case note(String, hint: String?)
+  /// The last event of a ``Fetcher``'s pull that succeeded: the file is there.
+  case complete(PullResult)
 
   /// Bytes, all of them verified.
   public struct Progress: Sendable, Equatable {
+    /// The size of the resource.
     public var total: Int64
+    /// What is verified by now, from wherever it came.
     public var verified: Int64
     /// Of those, what was on disk when the run began.
     public var resumed: Int64
@@ -42,15 +49,16 @@ public enum FetchEvent: Sendable {
     /// Seconds until a source may be asked again; nil unless all are to be left alone.
     public var wait: Double?
     /// Nil unless the session was told that it is wanted.
-    public var map: BlockMap?
+    package var map: BlockMap?
   }
 
+  /// What a run does while it does not fetch.
   public enum Phase: Sendable, Equatable {
     /// The manifest and the release log are asked for and checked.
     case checkingLog
     /// Every source is to be left alone for so many seconds.
     case waiting(seconds: Double)
-    /// Tor is waited for; the percent where it tells them.
+    /// Tor is waited for, and is so far with its first circuits; nil where it does not tell.
     case startingTor(percent: Int?)
     /// Every block is verified: the version is being made available.
     case finishing

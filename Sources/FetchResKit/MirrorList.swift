@@ -10,16 +10,16 @@ import Transport
 ///
 /// A mirror is a base URL that has what the publisher's site has. It need not be trusted: everything
 /// from it is verified. A pull that runs sees a change within two seconds.
-public struct MirrorList: Sendable {
+package struct MirrorList: Sendable {
   /// So many mirrors an origin has at most, the publisher's own not counted.
-  public static let maximumCount = 8
+  package static let maximumCount = 8
 
   private let path: String
   private let fileSystem: any FileSystem
 
   /// - Parameter stateDirectory: nil for the default of the environment.
   /// - Throws: `usage` if there is no place for the state.
-  public init(stateDirectory: String? = nil) throws(FetchFailure) {
+  package init(stateDirectory: String? = nil) throws(FetchFailure) {
     self.init(try StateDirectory(stateDirectory, RealFileSystem()))
   }
 
@@ -31,7 +31,7 @@ public struct MirrorList: Sendable {
   /// The mirrors of an origin, in the order in which they were added.
   ///
   /// - Throws: `usage` if `origin` is none, `io-error`, `permission`.
-  public func list(_ origin: String) throws(FetchFailure) -> [String] {
+  package func list(_ origin: String) throws(FetchFailure) -> [String] {
     try bases(of: try Self.parse(origin)).map(\.text)
   }
 
@@ -42,7 +42,7 @@ public struct MirrorList: Sendable {
   /// - Returns: the URL as it is kept.
   /// - Throws: `usage` for what is no such URL, is there already, or is one too many.
   @discardableResult
-  public func add(_ origin: String, _ url: String) throws(FetchFailure) -> String {
+  package func add(_ origin: String, _ url: String) throws(FetchFailure) -> String {
     let (origin, base) = (try Self.parse(origin), try WebURL.mirror(url))
     try change(origin) { bases throws(FetchFailure) in
       guard !bases.contains(base) else {
@@ -61,7 +61,7 @@ public struct MirrorList: Sendable {
   /// Takes a mirror away.
   ///
   /// - Throws: `usage` if it is none of this origin's.
-  public func remove(_ origin: String, _ url: String) throws(FetchFailure) {
+  package func remove(_ origin: String, _ url: String) throws(FetchFailure) {
     let (origin, base) = (try Self.parse(origin), try WebURL.mirror(url))
     try change(origin) { bases throws(FetchFailure) in
       guard let index = bases.firstIndex(of: base) else {

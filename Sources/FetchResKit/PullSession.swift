@@ -41,6 +41,7 @@ package struct PullSession {
 
   /// - Throws: what ended the run. Everything verified is kept.
   package func run() throws(FetchFailure) -> PullResult {
+    try request.check()
     let site = try SiteURL(request.url)
     if let pinned = site.pinnedVersion, !Manifest.isVersion(pinned) {
       throw FetchFailure(.usage, "'\(pinned)' in the URL is no version")
@@ -319,16 +320,13 @@ package struct PullSession {
           hint: request.pinsVersion
             ? "its URL is the one without the version" : "run again to fetch it"))
     }
-    var path: String? = directory.filePath(complete)
+    var result = PullResult(complete, path: directory.filePath(complete))
     if let output = request.output {
       try OutputFile.write(complete, in: directory, to: output, fileSystem, interruption)
-      path = output == "-" ? nil : output
+      if output != "-" { result.path = output }
     }
-    let manifest = complete.manifest
-    return PullResult(
-      path: path, origin: manifest.origin.name, version: manifest.version,
-      release: manifest.release, size: manifest.layout.size, fetched: work.fetched,
-      reused: work.reused, newerVersion: newer)
+    (result.fetched, result.reused, result.newerVersion) = (work.fetched, work.reused, newer)
+    return result
   }
 
   /// `--keep N`: the complete versions of the lowest releases go, never the one just finished.

@@ -1,2 +1,2 @@
 /// The version of this library and of the command line.
-public let fetchresVersion = "0.1.0"
+package let fetchresVersion = "0.1.0"

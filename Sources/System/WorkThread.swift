@@ -21,6 +21,8 @@ package final class WorkThread: @unchecked Sendable {
     let result = pthread_create(
       &handle, &attributes,
       { context in
+        // In an app nobody has told the process to leave it alone.
+        Signals.holdBackBrokenPipe()
         Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
         return nil
       }, work.toOpaque())

@@ -15,11 +15,12 @@ final class CurlLoop {
   private var accepted: [TransferID] = []
   /// Transfers that have ended, and wait for a word about this machine until then.
   private var unexplained: [TransferID: (failure: FetchFailure, until: Double)] = [:]
+  private var lastLook = Clocks.monotonic()
 
   /// Seconds between two looks at all transfers.
   private static let interval = 0.25
-  /// When two turns are this many seconds further apart than they should be, the process was stopped
-  /// or the machine slept.
+  /// When two looks at the clock are this many seconds further apart than they should be, the process
+  /// was stopped or the machine slept.
   private static let longestTurn = 2.0
   /// How many seconds a resolver has to answer whether it answers.
   private static let patience = 5.0
@@ -31,10 +32,8 @@ final class CurlLoop {
 
   func run() {
     var nextCheck = 0.0
-    var lastTurn = Clocks.monotonic()
     while true {
-      let woken = Clocks.monotonic()
-      if woken - lastTurn > Self.interval + Self.longestTurn { restartWindows(now: woken) }
+      _ = lookAtClock()
       let mail = mailbox.look { $0.take() }
       for (id, request, receiver) in mail.starts { start(id, request, receiver) }
       for id in mail.cancels { end(id, FetchFailure(.interrupted, "the transfer was cancelled")) }
@@ -53,12 +52,11 @@ final class CurlLoop {
       for id in accepted { learn(id) }
       accepted.removeAll(keepingCapacity: true)
       reapFinished()
-      let now = Clocks.monotonic()
+      let now = lookAtClock()
       if now >= nextCheck {
         nextCheck = now + Self.interval
         check(now: now)
       }
-      lastTurn = now
       curl_multi_poll(multi.pointer, nil, 0, pollTime, nil)
     }
     idle.removeAll()
@@ -90,6 +88,15 @@ final class CurlLoop {
   }
 
   // MARK: Time
+
+  /// What the clock says. It is looked at before and after the work of each turn, since a process may
+  /// be stopped in the middle of it as well as while it waits.
+  private func lookAtClock() -> Double {
+    let now = Clocks.monotonic()
+    if now - lastLook > Self.interval + Self.longestTurn { restartWindows(now: now) }
+    lastLook = now
+    return now
+  }
 
   private func check(now: Double) {
     for (id, transfer) in transfers {

@@ -1,11 +1,11 @@
 import Failure
+import FetchResKit
 import SignedNote
 import Storage
 import System
 
-/// The configuration file: lines `option value`, named as the long options, first those for all, then
-/// under `[origin NAME]` those for one origin. A switch stands alone, or with `yes` or `no`. Lines that
-/// are empty or begin with `#` say nothing.
+/// The configuration file: lines named as the long options. A switch stands alone, or with `yes` or
+/// `no`.
 struct Configuration: Sendable {
   /// Nil if there is none.
   let path: String?
@@ -13,7 +13,6 @@ struct Configuration: Sendable {
   private(set) var sections: [(origin: Origin, settings: [Setting])] = []
 
   static let none = Configuration()
-  private static let maximumByteCount = 65_536
 
   private init() { path = nil }
 
@@ -26,7 +25,8 @@ struct Configuration: Sendable {
     guard let path = chosen ?? standardPath else { return .none }
     let bytes: [UInt8]
     do throws(SystemError) {
-      bytes = try RealFileSystem().openFile(path).readAll(path, limit: maximumByteCount)
+      bytes = try RealFileSystem().openFile(path).readAll(
+        path, limit: ConfigurationText.maximumByteCount)
     } catch {
       if chosen == nil, error.code == SystemError.notFound { return .none }
       throw error.failure("cannot read the configuration \(path)")
@@ -48,26 +48,10 @@ struct Configuration: Sendable {
     _ bytes: [UInt8], path: String, options: [OptionSpec] = Configuration.options
   ) throws(FetchFailure) {
     self.path = path
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw FetchFailure(.usage, "the configuration \(path) is no UTF-8 text")
-    }
-    // A carriage return and a line feed are one character.
-    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    for (index, line) in lines.enumerated() {
-      let place = "\(path):\(index + 1)"
-      let words = Self.words(line)
-      guard let first = words.first, !first.hasPrefix("#") else { continue }
-      if first.hasPrefix("[") {
-        sections.append((try Self.section(line, place), []))
-        continue
-      }
-      let setting = try Self.setting(
-        first, words.count == 2 ? words[1] : nil, place, options, inSection: !sections.isEmpty)
-      if sections.isEmpty {
-        try Self.add(setting, to: &common)
-      } else {
-        try Self.add(setting, to: &sections[sections.count - 1].settings)
-      }
+    let text = try ConfigurationText(bytes, path: path)
+    common = try Self.settings(text.common, options, inSection: false)
+    for (origin, lines) in text.sections {
+      sections.append((origin, try Self.settings(lines, options, inSection: true)))
     }
   }
 
@@ -93,45 +77,28 @@ struct Configuration: Sendable {
       || (!one.isOff && one.option.group != nil && one.option.group == other.option.group)
   }
 
-  private static func add(
-    _ setting: Setting, to settings: inout [Setting]
-  ) throws(FetchFailure) {
-    // What excludes each other is for the command to judge, as if it were typed.
-    let isThere = settings.contains { $0.option.name == setting.option.name }
-    guard !isThere || setting.option.repeats else {
-      throw FetchFailure(
-        .usage, "'\(setting.option.key)' is said twice (\(setting.place))",
-        hint: "remove one of the lines")
+  private static func settings(
+    _ lines: [ConfigurationText.Line], _ options: [OptionSpec], inSection: Bool
+  ) throws(FetchFailure) -> [Setting] {
+    var settings: [Setting] = []
+    for line in lines {
+      let setting = try setting(line, options, inSection: inSection)
+      // What excludes each other is for the command to judge, as if it were typed.
+      let isThere = settings.contains { $0.option.name == setting.option.name }
+      guard !isThere || setting.option.repeats else {
+        throw FetchFailure(
+          .usage, "'\(setting.option.key)' is said twice (\(setting.place))",
+          hint: "remove one of the lines")
+      }
+      settings.append(setting)
     }
-    settings.append(setting)
-  }
-
-  /// The first word and the rest, without the white space around them.
-  private static func words(_ line: Substring) -> [String] {
-    let parts = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
-    return parts.map { part in
-      var part = part
-      while part.first?.isWhitespace == true { part.removeFirst() }
-      while part.last?.isWhitespace == true { part.removeLast() }
-      return String(part)
-    }.filter { !$0.isEmpty }
-  }
-
-  private static func section(_ line: Substring, _ place: String) throws(FetchFailure) -> Origin {
-    let words = line.split(whereSeparator: \.isWhitespace)
-    guard words.count == 2, words[0] == "[origin", words[1].last == "]",
-      let origin = Origin(words[1].dropLast())
-    else {
-      throw FetchFailure(
-        .usage, "'\(line.prefix(100))' is no section (\(place))",
-        hint: "a section is written [origin NAME]")
-    }
-    return origin
+    return settings
   }
 
   private static func setting(
-    _ key: String, _ value: String?, _ place: String, _ options: [OptionSpec], inSection: Bool
+    _ line: ConfigurationText.Line, _ options: [OptionSpec], inSection: Bool
   ) throws(FetchFailure) -> Setting {
+    let (key, value, place) = (line.key, line.value, line.place)
     guard let option = options.first(where: { $0.key == key }) else {
       let nearest = Suggestion.nearest(to: key, among: options.map(\.key))
       throw FetchFailure(

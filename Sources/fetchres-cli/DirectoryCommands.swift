@@ -79,7 +79,9 @@ enum VerifyCommand {
     let directory = try ChosenDirectory.open(arguments)
     let complete = directory.completedVersions()
     guard !complete.isEmpty else {
-      throw FetchFailure(.unavailable, "no complete version is in \(directory.path)")
+      throw FetchFailure(
+        .unavailable, "no complete version is in \(directory.path)",
+        hint: "fetch one with 'fetchres pull'")
     }
     var worst: FetchFailure?
     for version in complete {

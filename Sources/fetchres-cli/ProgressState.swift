@@ -42,7 +42,7 @@ struct ProgressState: Sendable {
     case .phase(.finishing): phase = .finishing
     case .blockRejected(_, wasOnDisk: false): refused += 1
     case .blockRejected(_, wasOnDisk: true), .sourceFailed, .alert, .unacknowledgedAlerts,
-      .sources, .route, .note:
+      .sources, .route, .note, .complete:
       break
     }
   }

@@ -14,6 +14,8 @@ final class ProgressView {
 
   private var mode: Mode
   private let isVerbose: Bool
+  /// Standard output is the file itself then.
+  private let streamsFile: Bool
   private let start = Clocks.monotonic()
   private var state = ProgressState()
   /// Alerts are said at the end, where they are not scrolled away.
@@ -26,6 +28,7 @@ final class ProgressView {
       throw FetchFailure(.usage, "\(modes[0]) and \(modes[1]) exclude each other")
     }
     isVerbose = arguments.has("--verbose")
+    streamsFile = arguments.value("-o") == "-"
     if arguments.has("--json") {
       mode = .json
     } else if arguments.has("--quiet") {
@@ -66,11 +69,11 @@ final class ProgressView {
     case .json:
       PullEvents.complete(result, carriedOver: state.carriedOver).print()
     case .quiet:
-      if let path = result.path { Output.line(path) }
+      if !streamsFile { Output.line(result.path) }
     case .drawn, .log:
       sayAlerts(but: nil)
       Talk.note(summary(result))
-      if let path = result.path { Output.line(path) }
+      if !streamsFile { Output.line(result.path) }
     }
   }
 
@@ -80,6 +83,10 @@ final class ProgressView {
     case .json: PullEvents.failed(failure).print()
     case .quiet: break
     case .drawn, .log: sayAlerts(but: failure.message)
+    }
+    var failure = failure
+    if failure.exitCode == 3, failure.hint == nil {
+      failure.hint = "run the same command again later: it goes on where it stopped"
     }
     Talk.error(failure)
   }
@@ -117,7 +124,7 @@ final class ProgressView {
         "\(Quantities.counted(Int64(count), "alert")) about \(origin) "
         + "\(count == 1 ? "is" : "are") not acknowledged: 'fetchres integrity' says more"
     case .manifest, .begin, .progress, .phase, .blockRejected, .sourceFailed, .sources, .route,
-      .note:
+      .note, .complete:
       break
     }
   }
@@ -147,7 +154,7 @@ final class ProgressView {
     case .phase(let phase):
       guard isVerbose, case .startingTor = phase else { return }
       if let words = ProgressBar.words(state.phase, now: 0) { say(words) }
-    case .progress, .alert, .unacknowledgedAlerts: break
+    case .progress, .alert, .unacknowledgedAlerts, .complete: break
     case .note(let text, let hint):
       say(text)
       if let hint { say("hint: \(hint)") }

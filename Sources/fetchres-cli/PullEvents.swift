@@ -56,6 +56,8 @@ enum PullEvents {
       line.add("message", text)
       line.add("hint", hint)
       return [line]
+    // Said by `complete(_:carriedOver:)`, when all else is.
+    case .complete: return []
     }
   }
 

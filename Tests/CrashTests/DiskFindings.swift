@@ -69,7 +69,7 @@ struct DiskFindings {
       let manifest = try? Manifest(selfSigned: note), let right = contents[manifest.version]
     else { return }
     let ready = try? work.openDirectory("ready").readFile(manifest.file, limit: 1 << 20)
-    guard let bytes = try ready ?? (try? work.readFile("blocks", limit: 1 << 20)) else { return }
+    guard let bytes = ready ?? (try? work.readFile("blocks", limit: 1 << 20)) else { return }
     check(Self.isProven(bytes, right), "\(name) has bytes that nobody proved")
     guard try work.statusIfPresent("journal") != nil else { return }
     let journal = try Journal(

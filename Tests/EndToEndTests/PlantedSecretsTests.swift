@@ -148,11 +148,21 @@ struct PlantedSecretsTests {
     let isRunning = waitUntil { ((try? server.visits()) ?? []).count > 2 }
     #expect(isRunning)
     expectNone(hunt.found(inProcess: child.identifier), "what others can list")
+    // Nor does it end in a core dump. What may be dumped otherwise is up to the shell.
+    #expect(hardCoreLimit(child.identifier) == "0")
+    #expect(hardCoreLimit(getpid()) != nil)
     let outcome = try Outcome(of: child)
     outcome.expect(0)
     expectNone(hunt.found(in: outcome), "the output")
     withExtendedLifetime(server) {}
     try expectNothingOnDisk()
+  }
+
+  /// Bytes, or `unlimited`.
+  private func hardCoreLimit(_ process: pid_t) -> String? {
+    let limits = try? String(decoding: Disk.read("/proc/\(process)/limits"), as: UTF8.self)
+    let line = limits?.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+    return line?.split(separator: " ").dropFirst(5).first.map(String.init)
   }
 
   @Test("the hunt finds a secret that leaks, in every form and place")

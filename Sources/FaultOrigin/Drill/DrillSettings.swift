@@ -68,7 +68,7 @@ struct DrillPatience: Sendable, Equatable {
   /// machine may add.
   func limit(size: Int64, rate: Int64?) -> Double {
     let transfer = rate.map { Double(size) / Double($0) } ?? 0
-    return Double(2 * (giveUpAfter + stallWindow + firstByteTimeout)) + transfer + 60
+    return Double(2 * (giveUpAfter + stallWindow + firstByteTimeout)) + transfer + 30
   }
 }
 
