@@ -28,6 +28,9 @@ public struct TorControl: Sendable, Equatable {
   /// A secret; nil if it takes none.
   public var password: String?
 
+  /// - Parameters:
+  ///   - address: `ADDR:PORT`.
+  ///   - password: nil where the port takes none.
   public init(_ address: String, password: String? = nil) {
     (self.address, self.password) = (address, password)
   }
@@ -48,6 +51,7 @@ public struct ProxyGrounds: Sendable, Equatable {
   /// What a choice of no proxy puts out; nil if nothing else is configured.
   public var turnedOff: String?
 
+  /// Nothing else than what the setting itself says, unless more is known.
   public init(chosenBy: String? = nil, turnedOff: String? = nil) {
     (self.chosenBy, self.turnedOff) = (chosenBy, turnedOff)
   }
