@@ -30,7 +30,8 @@ command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
 packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl
-  tinyproxy-bin microsocks squid dante-server tor strace tmux mandoc git binutils chrpath dpkg-dev)
+  tinyproxy-bin microsocks squid dante-server tor strace tmux mandoc git binutils chrpath
+  dpkg-dev gcc)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"

@@ -45,14 +45,13 @@ public struct TorControl: Sendable, Equatable {
 }
 
 /// Why a run takes the way that it takes, for the words about it.
-public struct ProxyGrounds: Sendable, Equatable {
+package struct ProxyGrounds: Sendable, Equatable {
   /// The option or the line of a file that says so; nil for the option.
-  public var chosenBy: String?
+  package var chosenBy: String?
   /// What a choice of no proxy puts out; nil if nothing else is configured.
-  public var turnedOff: String?
+  package var turnedOff: String?
 
-  /// Nothing else than what the setting itself says, unless more is known.
-  public init(chosenBy: String? = nil, turnedOff: String? = nil) {
+  package init(chosenBy: String? = nil, turnedOff: String? = nil) {
     (self.chosenBy, self.turnedOff) = (chosenBy, turnedOff)
   }
 }

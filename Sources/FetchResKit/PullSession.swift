@@ -12,7 +12,7 @@ import Transport
 /// the thread it runs on.
 package struct PullSession {
   let request: PullRequest
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
   let interruption: Interruption
   let passwords: PasswordSource
   let report: (FetchEvent) -> Void
@@ -103,7 +103,7 @@ package struct PullSession {
     return policy
   }
 
-  private var limits: DownloadLimits {
+  var limits: DownloadLimits {
     var limits = DownloadLimits()
     limits.connections = request.connections
     limits.memory = request.memory
@@ -230,116 +230,6 @@ package struct PullSession {
       newer: isNewest ? newest.newerVersion : newest.manifest.version)
   }
 
-  private func download(
-    _ resource: PartialResource, in directory: ResourceDirectory, _ sources: SourceList,
-    _ state: StateDirectory, _ transport: any Transport
-  ) throws(FetchFailure) -> Work {
-    let manifest = resource.manifest
-    let claimed = try resource.claimedBytes()
-    try checkSpace(manifest.layout.size - claimed, copy: manifest.layout.size, in: directory)
-    report(.begin(version: manifest.version, size: manifest.layout.size, claimed: claimed))
-    var last = DownloadProgress()
-    let downloader = try Downloader(
-      resource, transport: transport,
-      sources: sources.downloadSources(), limits: limits,
-      reuse: try namedReuseFiles() + directory.reuseFiles(for: manifest),
-      sourceChanges: { sources.changes() }
-    ) { event in
-      switch event {
-      case .progress(let progress):
-        last = progress
-        report(.progress(FetchEvent.Progress(progress)))
-      case .blockRejected(let failure, let wasOnDisk):
-        report(.blockRejected(failure, wasOnDisk: wasOnDisk))
-      case .sourceFailed(let failure):
-        report(.sourceFailed(failure))
-      case .record(let source, let record):
-        sources.keep(record, of: source)
-      }
-    }
-    defer {
-      let reports = downloader.reports.map { FetchEvent.Source($0) }
-      report(.sources(reports))
-      state.remember(reports, of: manifest.origin)
-    }
-    downloader.mapIsWanted = mapIsWanted
-    try downloader.run(interruption)
-    report(.phase(.finishing))
-    return Work(
-      fetched: max(0, last.verified - last.resumed - last.reused), reused: last.reused)
-  }
-
-  /// The files of `--reuse`.
-  private func namedReuseFiles() throws(FetchFailure) -> [ReuseFile] {
-    var files: [ReuseFile] = []
-    for path in request.reuse {
-      do throws(SystemError) {
-        let file = try fileSystem.openFile(path)
-        let status = try file.status()
-        guard status.kind == .regular else {
-          throw SystemError(SystemError.invalid, "open", path: path)
-        }
-        files.append(ReuseFile(file, size: status.size))
-      } catch {
-        throw FetchFailure(.usage, "cannot read \(path) for --reuse: \(error.reason)")
-      }
-    }
-    return files
-  }
-
-  /// Bytes that came from the network, and from elsewhere on this disk.
-  struct Work {
-    var fetched: Int64 = 0
-    var reused: Int64 = 0
-  }
-
-  /// The copy for `-o` counts too, on the file system that it goes to.
-  private func checkSpace(
-    _ bytes: Int64, copy: Int64, in directory: ResourceDirectory
-  ) throws(FetchFailure) {
-    var bytes = bytes
-    if let output = request.output, output != "-" {
-      let parent = try OutputFile.parent(of: output, fileSystem)
-      if OutputFile.isSameDevice(parent, directory.directory) {
-        bytes += copy
-      } else {
-        try OutputFile.checkSpace(copy, at: output, parent)
-      }
-    }
-    try directory.checkSpace(bytes)
-  }
-
-  /// Hands the finished file out: as a path, as a copy, or as a stream.
-  func deliver(
-    _ complete: CompletedVersion, in directory: ResourceDirectory, _ work: Work, newer: String?
-  ) throws(FetchFailure) -> PullResult {
-    if let newer {
-      report(
-        .note(
-          "version \(complete.manifest.version) is complete; version \(newer) is newer",
-          hint: request.pinsVersion
-            ? "its URL is the one without the version" : "run again to fetch it"))
-    }
-    var result = PullResult(complete, path: directory.filePath(complete))
-    if let output = request.output {
-      try OutputFile.write(complete, in: directory, to: output, fileSystem, interruption)
-      if output != "-" { result.path = output }
-    }
-    (result.fetched, result.reused, result.newerVersion) = (work.fetched, work.reused, newer)
-    return result
-  }
-
-  /// `--keep N`: the complete versions of the lowest releases go, never the one just finished.
-  private func prune(
-    _ directory: ResourceDirectory, keeping finished: CompletedVersion
-  ) throws(FetchFailure) {
-    guard let keep = request.keep else { return }
-    let others = directory.completedVersions().filter {
-      $0.manifest.version != finished.manifest.version
-    }
-    for old in others.dropFirst(max(0, keep - 1)) { try directory.remove(old) }
-  }
-
   // MARK: Offline
 
   private func runOffline(
@@ -384,10 +274,6 @@ package struct PullSession {
   private func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : Path.join(ThisProcess.workingDirectory ?? ".", path)
   }
-}
-
-extension PullRequest {
-  fileprivate var pinsVersion: Bool { (try? SiteURL(url))?.pinnedVersion != nil }
 }
 
 extension SiteURL {

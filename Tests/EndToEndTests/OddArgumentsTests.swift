@@ -23,6 +23,17 @@ import Testing
     }
   }
 
+  @Test(
+    "a time beyond all patience is refused",
+    arguments: ["connect-timeout", "first-byte-timeout", "give-up-after", "stall"])
+  func endlessTime(_ name: String) throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    for time in ["9999999999999999", "106751991167300d"] {
+      try bench.pull("--\(name)", name == "stall" ? "1K/\(time)" : time).expectRefusal(2, name)
+    }
+  }
+
   @Test("a URL without a scheme is quoted without its password")
   func passwordWithoutScheme() throws {
     let bench = try Workbench()
