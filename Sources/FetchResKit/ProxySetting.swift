@@ -28,6 +28,9 @@ public struct TorControl: Sendable, Equatable {
   /// A secret; nil if it takes none.
   public var password: String?
 
+  /// - Parameters:
+  ///   - address: `ADDR:PORT`.
+  ///   - password: a secret; nil for a cookie file, or for nothing.
   public init(_ address: String, password: String? = nil) {
     (self.address, self.password) = (address, password)
   }
