@@ -30,7 +30,7 @@ public struct TorControl: Sendable, Equatable {
 
   /// - Parameters:
   ///   - address: `ADDR:PORT`.
-  ///   - password: nil where the port takes none.
+  ///   - password: a secret; nil for a cookie file, or for nothing.
   public init(_ address: String, password: String? = nil) {
     (self.address, self.password) = (address, password)
   }
