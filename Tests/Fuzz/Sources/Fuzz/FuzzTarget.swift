@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
     .texts, .keyText, .signedNote, .manifest, .checkpoint, .entryBundle, .tilePath, .tiles,
     .inclusionProof, .consistencyProof, .responseHead, .contentRange, .url, .journal, .marker,
     .ladderRecord, .logState, .evidence, .trust, .faultPlan, .requestHead,
-    .configuration,
+    .configuration, .torReply,
   ]
 }
 
