@@ -43,10 +43,24 @@ final class ProxyProcess: Sendable {
   ///   - port: where it listens; nil for any.
   init(_ kind: Kind, password: String? = nil, port: UInt16? = nil) throws {
     self.kind = kind
-    scratch = try Scratch()
-    let port = try port ?? Self.freePort()
-    address = "127.0.0.1:\(port)"
-    let arguments: [String]
+    let scratch = try Scratch()
+    self.scratch = scratch
+    var started: (child: Child, port: UInt16)?
+    // A port that was free a moment ago may be somebody else's by now.
+    for _ in 0..<5 where started == nil {
+      let port = try port ?? Self.freePort()
+      let arguments = try Self.arguments(of: kind, port, password, in: scratch)
+      let child = try Child(kind.path, arguments, environment: [:])
+      let isHeard = waitUntil { Self.canConnect(port) || child.wait(within: 0) != nil }
+      if isHeard, child.wait(within: 0) == nil { started = (child, port) }
+    }
+    let (child, chosen) = try #require(started, "\(kind) does not start")
+    (self.child, address) = (child, "127.0.0.1:\(chosen)")
+  }
+
+  private static func arguments(
+    of kind: Kind, _ port: UInt16, _ password: String?, in scratch: Scratch
+  ) throws -> [String] {
     switch kind {
     case .tinyproxy:
       let lines = [
@@ -54,12 +68,13 @@ final class ProxyProcess: Sendable {
         "ViaProxyName \"proxy-\(port)\"",
       ]
       let text = (lines + (password.map { ["BasicAuth user \($0)"] } ?? [])).map { $0 + "\n" }
-      arguments = ["-d", "-c", try scratch.write("tinyproxy.conf", Array(text.joined().utf8))]
+      return ["-d", "-c", try scratch.write("tinyproxy.conf", Array(text.joined().utf8))]
     case .microsocks:
-      arguments =
-        ["-i", "127.0.0.1", "-p", "\(port)"] + (password.map { ["-u", "user", "-P", $0] } ?? [])
+      return ["-i", "127.0.0.1", "-p", "\(port)"]
+        + (password.map { ["-u", "user", "-P", $0] } ?? [])
     case .squid:
-      arguments = ["-N", "-f", try Self.squidConfiguration(port, password, in: scratch)]
+      // The name is that of its shared memory, too: two of one name do not live side by side.
+      return ["-N", "-n", "p\(port)", "-f", try squidConfiguration(port, password, in: scratch)]
     case .dante:
       try #require(password == nil, "dante asks for none here")
       let lines = [
@@ -69,11 +84,8 @@ final class ProxyProcess: Sendable {
         "socks pass { from: 127.0.0.0/8 to: 0.0.0.0/0 command: connect }",
       ]
       let text = lines.map { $0 + "\n" }.joined()
-      arguments = ["-f", try scratch.write("danted.conf", Array(text.utf8))]
+      return ["-f", try scratch.write("danted.conf", Array(text.utf8))]
     }
-    child = try Child(kind.path, arguments, environment: [:])
-    let isReady = waitUntil { Self.canConnect(port) }
-    try #require(isReady, "\(kind) does not start")
   }
 
   private static func squidConfiguration(
