@@ -116,13 +116,16 @@ list_sources() {
 build_program() {
   if [ -z "$binary" ]; then
     say "building"
-    local build=(swift build -c release --static-swift-stdlib --scratch-path .build/static
-      --product fetchres)
+    # The directory gets into the program through paths, and through the name of the package.
+    local build=(swift build -c release --static-swift-stdlib --scratch-path .build/package
+      --product fetchres -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
+      -Xswiftc -package-name -Xswiftc fetchres)
     "${build[@]}" </dev/null >&2
     binary=$("${build[@]}" --show-bin-path)/fetchres
   fi
-  # What names directories of this machine is all in the sections that this takes away.
-  strip --strip-all --remove-section=.comment --remove-section=.note -o "$scratch/fetchres" "$binary"
+  # Symbols and debug information; hashes of what was compiled and linked, which had paths in it.
+  strip --strip-all --remove-section=.comment --remove-section=.note \
+    --remove-section=.note.gnu.build-id --remove-section=.swift_modhash -o "$scratch/fetchres" "$binary"
   # Libraries that happen to lie beside the program are none of its own.
   chrpath --delete "$scratch/fetchres" >/dev/null
   [[ "$("$scratch/fetchres" --version)" == *"${version%+uncommitted}"* ]] ||

@@ -30,7 +30,8 @@ command -v swift >/dev/null ||
   give_up "there is no Swift on the PATH: install Swift 6.2 or later from https://swift.org/install"
 
 packages=(libcurl4-openssl-dev libssl-dev pkg-config nginx-light openssl python3 python3-h2 curl
-  tinyproxy-bin microsocks strace tmux mandoc git binutils chrpath dpkg-dev)
+  tinyproxy-bin microsocks squid dante-server tor strace tmux mandoc git binutils chrpath
+  dpkg-dev gcc)
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   give_up "there is no apt-get here: install ${packages[*]} by hand on a Debian or Ubuntu machine"
@@ -48,9 +49,26 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
   apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" </dev/null >/dev/null; }
   apt update || give_up "apt-get update failed, and ${missing[*]} is missing"
-  # Nothing is to start a server of its own: nginx is run from here.
-  apt install -y --no-install-recommends "${missing[@]}" ||
-    give_up "apt-get could not install ${missing[*]}"
+  # Nothing is to start a server of its own, now or with the machine: they are run from here, and tor
+  # where it has no network.
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e $policy ]; then
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+    "${as_root[@]}" chmod 755 $policy
+  else
+    policy=""
+  fi
+  installed=yes
+  apt install -y --no-install-recommends "${missing[@]}" || installed=""
+  [ -z "$policy" ] || "${as_root[@]}" rm -f $policy
+  [ -n "$installed" ] || give_up "apt-get could not install ${missing[*]}"
+  if command -v systemctl >/dev/null; then
+    for service in nginx squid danted tor; do
+      case " ${missing[*]} " in
+        *" ${service%d}"*) "${as_root[@]}" systemctl disable "$service" >/dev/null 2>&1 || true ;;
+      esac
+    done
+  fi
 fi
 
 swift --version 2>/dev/null | head -n 1

@@ -30,7 +30,7 @@ public struct TorControl: Sendable, Equatable {
 
   /// - Parameters:
   ///   - address: `ADDR:PORT`.
-  ///   - password: a secret; nil for a cookie file, or for nothing.
+  ///   - password: nil where the port takes none.
   public init(_ address: String, password: String? = nil) {
     (self.address, self.password) = (address, password)
   }

@@ -11,6 +11,13 @@ package enum Terminal {
     isatty(descriptor.number) == 1
   }
 
+  /// Whether another process group has the terminal now: this one was sent into the background. False
+  /// where the shell of this process does not rule over that terminal.
+  package static func isInBackground(_ descriptor: Descriptor) -> Bool {
+    let foreground = tcgetpgrp(descriptor.number)
+    return foreground != -1 && foreground != getpgrp()
+  }
+
   /// Makes sure that the first three descriptors are taken: a file that is opened later must not get
   /// the place of a stream that was closed, or what is said would be written into it. What is read
   /// there is empty, and what is written fails as before. To be called before anything is opened.

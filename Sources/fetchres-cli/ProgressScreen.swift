@@ -45,7 +45,7 @@ final class ProgressScreen: Sendable {
   /// Says something above what is drawn.
   func say(_ body: () -> Void) {
     drawn.look { drawn in
-      write(drawn.erase(width: Terminal.columns(Terminal.standardError)))
+      leave(&drawn)
       body()
     }
     if state.look({ $0.hasBegun && !$0.isOver }) { draw() }
@@ -59,7 +59,15 @@ final class ProgressScreen: Sendable {
       thread = nil
     }
     TerminalKeys.end()
-    drawn.look { drawn in write(drawn.erase(width: Terminal.columns(Terminal.standardError))) }
+    drawn.look { drawn in leave(&drawn) }
+  }
+
+  /// Makes room for what is said. In the background the lines on the terminal are somebody else's.
+  private func leave(_ drawn: inout DrawnLines) {
+    let terminal = Terminal.standardError
+    write(
+      Terminal.isInBackground(terminal)
+        ? drawn.forget() : drawn.erase(width: Terminal.columns(terminal)))
   }
 
   private func watch() {
@@ -73,6 +81,7 @@ final class ProgressScreen: Sendable {
   }
 
   private func draw() {
+    guard !Terminal.isInBackground(Terminal.standardError) else { return }
     let (progress, showsMap) = state.look { ($0.progress, $0.showsMap) }
     let columns = Terminal.columns(Terminal.standardError)
     let rows = Terminal.rows(Terminal.standardError)

@@ -3,60 +3,19 @@ import Testing
 
 /// With a proxy chosen, nothing is asked around it: seen from outside, by the system calls.
 @Suite struct FailClosedTests {
-  static let strace = "/usr/bin/strace"
-  static let isPossible =
-    ProxyProcess.isAvailable && Disk.exists(strace)
-    && (try? Child(strace, ["-f", "-o", "/dev/null", "/bin/true"], environment: [:]))?
-      .wait(within: Fetchres.patience) == .exited(0)
-  static let need: Comment = "needs strace, tinyproxy and microsocks, which Tests/run.sh installs"
-
-  /// What a traced pull did.
-  private struct Traced {
-    let outcome: Outcome
-    /// Calls that lead anywhere but to the proxy.
-    let leaks: [String]
-    let asksProxy: Bool
-  }
-
-  /// Pulls under strace, with an environment that would have the proxy passed by.
   private static func pull(
     _ bench: Workbench, from base: String? = nil, _ more: [String], proxy: String,
     onStart: (Child) throws -> Void = { _ in }
-  ) throws -> Traced {
-    let log = bench.scratch("strace-\(UInt64.random(in: 0 ... .max))")
-    var environment = bench.fetchres.environment
-    (environment["NO_PROXY"], environment["no_proxy"]) = ("*", "*")
+  ) throws -> ConnectTrace {
     var arguments = bench.pulling(["--json", "--proxy", proxy] + more)
     if let base { arguments[1] = base + "manifest" }
-    let child = try Child(
-      strace,
-      ["-f", "-qq", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o", log, Fetchres.binary]
-        + arguments, environment: environment)
-    try onStart(child)
-    let outcome = try Outcome(of: child)
-    let port = try #require(proxy.split(separator: ":").last)
-    // A port in a socket address; the sockets of resolvers and caches on this machine.
-    let lines = String(decoding: try Disk.read(log), as: UTF8.self).split(separator: "\n")
-    let leaks = lines.filter { line in
-      let leads = line.contains("sin_port=htons(") || line.contains("sin6_port=htons(")
-      return leads && !line.contains("htons(\(port))") || line.contains("nscd")
-        || line.contains("systemd/resolve")
-    }
-    return Traced(
-      outcome: outcome, leaks: leaks.map(String.init),
-      asksProxy: lines.contains { $0.contains("htons(\(port))") })
-  }
-
-  private static func expectTight(
-    _ traced: Traced, sourceLocation: SourceLocation = #_sourceLocation
-  ) {
-    #expect(traced.leaks.isEmpty, "\(traced.leaks)", sourceLocation: sourceLocation)
-    #expect(traced.asksProxy, "\(traced.outcome)", sourceLocation: sourceLocation)
+    return try ConnectTrace(bench, arguments, to: [proxy], onStart: onStart)
   }
 
   @Test(
     "a proxy that is not there is asked, and nobody else",
-    .enabled(if: isPossible, need), arguments: ["http", "https", "socks5h"])
+    .enabled(if: ConnectTrace.isPossible, ConnectTrace.need),
+    arguments: ["http", "https", "socks5h"])
   func dead(_ scheme: String) throws {
     let bench = try Workbench()
     try bench.site.publish(randomBytes(1_000))
@@ -65,7 +24,7 @@ import Testing
       bench.server.base, "http://no-such-host.invalid/", "https://no-such-host.invalid/",
     ] {
       let traced = try Self.pull(bench, from: base, ["--give-up-after", "1"], proxy: proxy)
-      Self.expectTight(traced)
+      traced.expectTight()
       try traced.outcome.expectFailure("proxy-unreachable", 3)
     }
     #expect(try bench.origin().entries.isEmpty)
@@ -73,7 +32,7 @@ import Testing
 
   @Test(
     "through a proxy goes all: manifest, log, tiles, data, redirects, and mirrors that do not exist",
-    .enabled(if: isPossible, need), arguments: ProxyProcess.Kind.allCases)
+    .enabled(if: ConnectTrace.isPossible, ConnectTrace.need), arguments: ProxyProcess.Kind.allCases)
   func working(_ kind: ProxyProcess.Kind) throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(40 * Site.blockSize))
@@ -88,7 +47,7 @@ import Testing
     let proxy = try ProxyProcess(kind)
     let traced = try Self.pull(
       bench, ["--mirror", "http://no-such-mirror.invalid/thing/"], proxy: proxy.url)
-    Self.expectTight(traced)
+    traced.expectTight()
     traced.outcome.expect(0)
     try bench.expectComplete(release)
     #expect(second.bytes(of: release.dataPath) >= Int64(release.bytes.count))
@@ -96,7 +55,7 @@ import Testing
 
   @Test(
     "a proxy that dies in the middle ends the run, and the rest comes through the next one",
-    .enabled(if: isPossible, need))
+    .enabled(if: ConnectTrace.isPossible, ConnectTrace.need))
   func dying() throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(80 * Site.blockSize))
@@ -110,13 +69,13 @@ import Testing
       #expect(isHeld)
       proxy.end()
     }
-    Self.expectTight(traced)
+    traced.expectTight()
     try traced.outcome.expectFailure("proxy-unreachable", 3)
     try bench.expectUnfinished(release)
     try bench.origin().bend(nil)
     let next = try ProxyProcess(.tinyproxy)
     let rest = try Self.pull(bench, [], proxy: next.url)
-    Self.expectTight(rest)
+    rest.expectTight()
     rest.outcome.expect(0)
     try bench.expectComplete(release)
   }
@@ -144,7 +103,8 @@ import Testing
 
   @Test(
     "whatever goes wrong behind the proxy, nothing is asked around it",
-    .enabled(if: isPossible, need), arguments: Fault.allCases, ["/manifest", "/releases"])
+    .enabled(if: ConnectTrace.isPossible, ConnectTrace.need), arguments: Fault.allCases,
+    ["/manifest", "/releases"])
   func faults(_ fault: Fault, _ place: String) throws {
     let bench = try Workbench()
     try bench.site.publish(randomBytes(20 * Site.blockSize))
@@ -153,7 +113,7 @@ import Testing
     }
     let proxy = try ProxyProcess(.microsocks)
     let traced = try Self.pull(bench, ["--give-up-after", "1"], proxy: proxy.url)
-    Self.expectTight(traced)
+    traced.expectTight()
     #expect([3, 4].contains(traced.outcome.exitCode), "\(traced.outcome)")
   }
 }

@@ -39,7 +39,7 @@ import Testing
     }
     let child = try bench.fetchres.start(
       bench.pulling([
-        "--json", "--give-up-after", "1", "--stall", "1K/1s", "--first-byte-timeout", "2",
+        "--json", "--give-up-after", "4", "--stall", "1K/4s", "--first-byte-timeout", "4",
       ]))
     let memory = child.peakMemory(within: Fetchres.patience)
     let outcome = try Outcome(of: child)

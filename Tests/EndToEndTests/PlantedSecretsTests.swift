@@ -71,7 +71,7 @@ struct PlantedSecretsTests {
     }
     // A secret key where a public one belongs, or a file.
     let text = try String(decoding: Disk.read(bench.site.keyFile), as: UTF8.self).dropLast()
-    let seed = try #require(text.split(separator: "+").last.map(String.init))
+    let seed = try #require(text.split(separator: "+", maxSplits: 4).last.map(String.init))
     for (arguments, code) in [
       (["pull", bench.server.base, "--key", String(text)], 2),
       (publishing + ["--key", "\(text)"], 2),

@@ -100,7 +100,7 @@ import Testing
   @Test(
     "user and password come from a file",
     .enabled(if: ProxyProcess.isAvailable, ProxyProcess.need),
-    arguments: ProxyProcess.Kind.allCases)
+    arguments: ProxyProcess.Kind.withPassword)
   func authFile(_ kind: ProxyProcess.Kind) throws {
     let (bench, release) = try Self.bench()
     // tinyproxy cannot be configured with a colon in it.

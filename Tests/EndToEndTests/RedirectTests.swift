@@ -86,7 +86,7 @@ import Testing
       response = OriginResponse(302, [])
       response["Location"] = target
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "4")
     outcome.expect(4)
     #expect(try ["redirect-refused", "http-status"].contains(outcome.last().category))
     #expect(try bench.origin().entries.count <= 60)
@@ -103,7 +103,7 @@ import Testing
       response = OriginResponse(302, [])
       response["Location"] = request.path + "x"
     }
-    let outcome = try bench.pull("--json", "--give-up-after", "1")
+    let outcome = try bench.pull("--json", "--give-up-after", "4")
     try outcome.expectFailure("redirect-refused", 4, "more than 10 times")
     #expect(try bench.origin().entries.count <= 70)
     try bench.expectUnfinished(release)

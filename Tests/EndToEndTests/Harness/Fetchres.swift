@@ -118,6 +118,8 @@ struct Outcome: Sendable, CustomTestStringConvertible {
     var url: String?
     var bytes: Int64?
     var refusals: [Refusal]?
+    var phase: String?
+    var percent: Int?
 
     struct Refusal: Decodable, Sendable {
       var category: String

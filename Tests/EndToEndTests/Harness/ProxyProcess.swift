@@ -7,8 +7,26 @@ final class ProxyProcess: Sendable {
   enum Kind: String, Sendable, CaseIterable {
     case tinyproxy
     case microsocks
+    case squid
+    case dante
 
-    var path: String { "/usr/bin/\(rawValue)" }
+    var path: String {
+      switch self {
+      case .tinyproxy, .microsocks: "/usr/bin/\(rawValue)"
+      case .squid: "/usr/sbin/squid"
+      case .dante: "/usr/sbin/danted"
+      }
+    }
+
+    var scheme: String {
+      switch self {
+      case .tinyproxy, .squid: "http"
+      case .microsocks, .dante: "socks5h"
+      }
+    }
+
+    /// Those that can ask for a password; dante knows only those of the system's own users.
+    static let withPassword = allCases.filter { $0 != .dante }
   }
 
   let kind: Kind
@@ -18,33 +36,76 @@ final class ProxyProcess: Sendable {
   private let scratch: Scratch
 
   static let isAvailable = Kind.allCases.allSatisfy { Disk.exists($0.path) }
-  static let need: Comment = "needs tinyproxy and microsocks, which Tests/run.sh installs"
+  static let need: Comment = "needs the proxies that Tests/run.sh installs"
 
-  /// - Parameter password: what `user` has to give; nil if nobody is asked.
-  init(_ kind: Kind, password: String? = nil) throws {
+  /// - Parameters:
+  ///   - password: what `user` has to give; nil if nobody is asked.
+  ///   - port: where it listens; nil for any.
+  init(_ kind: Kind, password: String? = nil, port: UInt16? = nil) throws {
     self.kind = kind
     scratch = try Scratch()
-    let port = try Self.freePort()
+    let port = try port ?? Self.freePort()
     address = "127.0.0.1:\(port)"
     let arguments: [String]
     switch kind {
     case .tinyproxy:
       let lines = [
         "Port \(port)", "Listen 127.0.0.1", "Allow 127.0.0.1", "Timeout 60", "LogLevel Connect",
+        "ViaProxyName \"proxy-\(port)\"",
       ]
       let text = (lines + (password.map { ["BasicAuth user \($0)"] } ?? [])).map { $0 + "\n" }
       arguments = ["-d", "-c", try scratch.write("tinyproxy.conf", Array(text.joined().utf8))]
     case .microsocks:
       arguments =
         ["-i", "127.0.0.1", "-p", "\(port)"] + (password.map { ["-u", "user", "-P", $0] } ?? [])
+    case .squid:
+      arguments = ["-N", "-f", try Self.squidConfiguration(port, password, in: scratch)]
+    case .dante:
+      try #require(password == nil, "dante asks for none here")
+      let lines = [
+        "logoutput: stderr", "internal: 127.0.0.1 port = \(port)", "external: lo",
+        "clientmethod: none", "socksmethod: none", "user.unprivileged: nobody",
+        "client pass { from: 127.0.0.0/8 to: 0.0.0.0/0 }",
+        "socks pass { from: 127.0.0.0/8 to: 0.0.0.0/0 command: connect }",
+      ]
+      let text = lines.map { $0 + "\n" }.joined()
+      arguments = ["-f", try scratch.write("danted.conf", Array(text.utf8))]
     }
     child = try Child(kind.path, arguments, environment: [:])
     let isReady = waitUntil { Self.canConnect(port) }
     try #require(isReady, "\(kind) does not start")
   }
 
+  private static func squidConfiguration(
+    _ port: UInt16, _ password: String?, in scratch: Scratch
+  ) throws -> String {
+    var lines = [
+      "http_port 127.0.0.1:\(port)", "cache deny all", "cache_mem 1 MB", "access_log none",
+      "cache_log /dev/null", "pid_filename none", "pinger_enable off", "netdb_filename none",
+      "dns_timeout 2 seconds", "visible_hostname proxy-\(port)", "shutdown_lifetime 0 seconds",
+    ]
+    if let password {
+      let hash = try Outcome(
+        of: Child("/usr/bin/openssl", ["passwd", "-apr1", password], environment: [:]))
+      hash.expect(0)
+      let file = try scratch.write("passwords", Array("user:\(hash.line)\n".utf8))
+      // Started by root, it reads the file as a user of its own.
+      chmod(scratch.path, 0o711)
+      lines += [
+        "auth_param basic program /usr/lib/squid/basic_ncsa_auth \(file)",
+        "auth_param basic children 1", "acl known proxy_auth REQUIRED", "http_access allow known",
+      ]
+    } else {
+      lines.append("http_access allow localhost")
+    }
+    return try scratch.write("squid.conf", Array(lines.map { $0 + "\n" }.joined().utf8))
+  }
+
   /// The URL of the proxy.
-  var url: String { (kind == .tinyproxy ? "http://" : "socks5h://") + address }
+  var url: String { "\(kind.scheme)://\(address)" }
+
+  /// What a request over plain HTTP says in `Via` if it came through this one.
+  var mark: String { "proxy-\(address.split(separator: ":").last ?? "")" }
 
   func url(_ userinfo: String) -> String { url.replacing("://", with: "://\(userinfo)@") }
 

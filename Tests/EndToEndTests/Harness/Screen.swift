@@ -44,6 +44,9 @@ final class Screen: Sendable {
     try run(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
   }
 
+  /// Forgets what is on the screen.
+  func reset() throws { try run(["send-keys", "-R"]) }
+
   /// What the screen shows, without empty lines at its end.
   func lines() throws -> [String] {
     let text = try run(["capture-pane", "-p"]).output
