@@ -47,6 +47,25 @@ import Testing
     #expect(verified == verified.sorted())
   }
 
+  @Test("a mirror that an app keeps has what the base has lost, until it is taken away")
+  func mirrors() async throws {
+    let publication = try Publication(size: 200_000)
+    let (fetcher, origin) = (publication.fetcher, "maps.example.com/world")
+    let mirror = try publication.mirror()
+    defer { mirror.stop() }
+    let url = String(mirror.manifestURL.dropLast("manifest".count))
+    #expect(try fetcher.addMirror(String(url.dropLast()), to: origin) == url)
+    #expect(try fetcher.mirrors(of: origin) == [url])
+    #expect(throws: FetchFailure.self) { try fetcher.addMirror(url, to: origin) }
+    publication.stopServing()
+    let result = try await fetcher.pull(publication.request())
+    #expect(FileManager.default.contents(atPath: result.path) == publication.content)
+
+    try fetcher.removeMirror(url, of: origin)
+    #expect(try fetcher.mirrors(of: origin).isEmpty)
+    #expect(throws: FetchFailure.self) { try fetcher.removeMirror(url, of: origin) }
+  }
+
   @Test("cancelling the task of a pull ends it as interrupted, and the next one goes on")
   func cancelled() async throws {
     let publication = try Publication(size: 4 << 20)

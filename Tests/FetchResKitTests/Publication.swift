@@ -34,6 +34,14 @@ final class Publication: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
+  /// A second server of the same site.
+  func mirror() throws -> OriginServer {
+    try OriginServer(site: path + "/site", listen: "127.0.0.1:0")
+  }
+
+  /// From now on nobody answers at the address of the base.
+  func stopServing() { server.stop() }
+
   func publish(size: Int, version: String) throws {
     try Self.publish(size: size, version: version, at: path)
   }
