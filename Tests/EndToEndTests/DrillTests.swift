@@ -4,6 +4,10 @@ import Testing
 
 /// `drill`, and `serve` with faults, as a user runs them.
 @Suite struct DrillTests {
+  /// A drill bounds the memory and the time of a pull, and a sanitizer takes its own share of both.
+  private static let boundsHold = ThisProcess.environment("FETCHRES_SANITIZER") == nil
+  private static let boundsNeed: Comment = "the bounds of a drill hold without sanitizers"
+
   let scratch: Scratch
   let fetchres: Fetchres
 
@@ -50,7 +54,9 @@ import Testing
 
   // covers: F01, F02, F03, F04, F05, F06, F07, F08, F10, F11, F12, F13, F14, F16, F18, F20
   // covers: F30, F31, F32, F33, F34, F35, F37, F38
-  @Test("every fault that an origin can do, alone and without end, ends pulls as it should")
+  @Test(
+    "every fault that an origin can do, alone and without end, ends pulls as it should",
+    .enabled(if: Self.boundsHold, Self.boundsNeed))
   func everyFault() throws {
     let list = try fetchres.run("serve", "--list-faults")
     let faults = list.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
@@ -68,7 +74,9 @@ import Testing
   }
 
   // covers: F21, F23, F24
-  @Test("a drill with kills and tampering finds nothing, and its reports say what was done")
+  @Test(
+    "a drill with kills and tampering finds nothing, and its reports say what was done",
+    .enabled(if: Self.boundsHold, Self.boundsNeed))
   func drill() throws {
     let seed = UInt32.random(in: .min ... .max)
     let page = scratch("report.html")
@@ -102,7 +110,9 @@ import Testing
     #expect(report.runs == 2 && report.outcomes["F04"] != nil)
   }
 
-  @Test("the story of the stale edge in the samples holds, and both of its faults come about")
+  @Test(
+    "the story of the stale edge in the samples holds, and both of its faults come about",
+    .enabled(if: Self.boundsHold, Self.boundsNeed))
   func sample() throws {
     let (outcome, report) = try drill(
       "--size", "1M", "--plan", Self.sample, "--runs", "6", "--seed", "3", "--kill", "--tamper")
