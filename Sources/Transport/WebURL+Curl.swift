@@ -48,6 +48,10 @@ package struct WebURL: Sendable, Hashable {
     guard host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw refusal("names a host outside ASCII: write it in its xn-- form")
     }
+    // What is left of one would be decoded at the next reading, and name another host.
+    guard !host.contains("%") else {
+      throw refusal("names a host with a percent sign: write the host as it is")
+    }
     guard port > 0 else { throw refusal("names port 0, on which nothing can listen") }
     self.scheme = scheme
     self.host = host.lowercased()

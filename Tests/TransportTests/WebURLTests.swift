@@ -52,6 +52,15 @@ import Testing
       category { () throws(FetchFailure) in _ = try WebURL("http://\(host)/m") } == .usage)
   }
 
+  @Test(arguments: [
+    "http://ex%6%61mple.com/m", "http://h%2525/m", "http://%25%36%31/m", "//ex%6%61mple.com/m",
+  ])
+  func `a host that another reading would decode further is refused`(_ url: String) throws {
+    let base = try WebURL("http://example.com/a")
+    #expect(throws: FetchFailure.self) { try WebURL(url, relativeTo: base) }
+    #expect(throws: FetchFailure.self) { try WebURL(url) }
+  }
+
   @Test func `an IPv6 address stays in its brackets`() throws {
     let url = try WebURL("http://[2001:DB8::1]:8000/manifest")
     #expect(url.host == "[2001:db8::1]")
