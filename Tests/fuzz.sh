@@ -5,7 +5,8 @@
 # usage: Tests/fuzz.sh SECONDS [TARGET…]      SECONDS for each target; 0 runs the corpus alone
 #
 # A finding is left in .build/fuzz/findings: fix it, and put the input into the corpus of its target
-# under a name that says what was broken. FETCHRES_FUZZ_JOBS says how many targets run at a time.
+# under a name that says what was broken. FETCHRES_FUZZ_JOBS says how many targets run at a time,
+# FETCHRES_FUZZ_SEED what is drawn; each run draws something else without it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -38,7 +39,7 @@ trap 'exit 143' TERM
 fuzz_one() {
   local target=$1 log=$FETCHRES_FUZZ_SCRATCH/$1.log code=0
   local corpus=.build/fuzz/corpus/$target findings=.build/fuzz/findings/$target
-  local limits=(-timeout=20 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1
+  local limits=(-seed="${FETCHRES_FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1
     -artifact_prefix="$findings/")
   [ -d "Tests/Fuzz/Corpus/$target" ] || {
     echo "fuzz.sh: $target has no corpus"
