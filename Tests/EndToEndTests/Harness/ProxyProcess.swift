@@ -124,9 +124,16 @@ final class ProxyProcess: Sendable {
   /// What the proxy said of its requests.
   var log: String { String(decoding: child.output + child.error, as: UTF8.self) }
 
+  deinit { end() }
+
   func end() {
     child.send(SIGKILL)
     _ = child.wait(within: Fetchres.patience)
+    // A squid that is killed leaves its shared memory behind.
+    guard kind == .squid, let port = address.split(separator: ":").last else { return }
+    for name in Disk.names(in: "/dev/shm") where name.hasPrefix("p\(port)-cf__") {
+      try? Disk.remove("/dev/shm/\(name)")
+    }
   }
 
   /// A port that was free a moment ago.
