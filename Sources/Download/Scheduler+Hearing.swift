@@ -88,7 +88,11 @@ extension Scheduler {
     state.rejectedInARow += 1
     active[span] = state
     // A source that is wrong twice in a row is wrong about the window, not about a block.
-    if state.rejectedInARow >= 2, !state.span.isWhole { cancel(span) }
+    // One that sends the whole file may be right further on, unless it was about nothing yet.
+    let isWrong =
+      state.span.isWhole
+      ? state.rejectedInARow >= 4 && !state.hasVerified : state.rejectedInARow >= 2
+    if isWrong { cancel(span) }
   }
 
   /// A transfer ended, for this reason if it is one. What it had handed over is still being verified.

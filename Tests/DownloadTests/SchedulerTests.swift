@@ -234,6 +234,19 @@ import Testing
 
   // MARK: Sources without ranges
 
+  @Test func `a whole file of which the first four blocks are wrong is read no further`() throws {
+    var desk = try SchedulerDesk(blocks: 30, connections: 1)
+    let first = try #require(desk.starts().first)
+    desk.scheduler.ended(first.id, FetchFailure(.rangeIgnored, "whole"), now: desk.now)
+    desk.now += 0.1
+    let whole = try #require(desk.starts().first)
+    desk.scheduler.received(0..<4, span: whole.id, now: desk.now)
+    for block in [0, 1, 2] as [Int64] {
+      #expect(desk.reject(block, whole, Self.mismatch(block)) == [])
+    }
+    #expect(desk.reject(3, whole, Self.mismatch(3)) == [whole.id])
+  }
+
   @Test func `a source without ranges is read in one sequential stream`() throws {
     var desk = try SchedulerDesk(blocks: 30, connections: 3)
     let spans = desk.starts()
