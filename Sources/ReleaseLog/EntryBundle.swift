@@ -6,7 +6,10 @@ package struct EntryBundle: Sendable, Equatable {
   package var entries: [[UInt8]]
 
   /// The largest bundle: 256 entries of 65,535 bytes.
-  package static let maximumByteCount = Tile.width * (2 + 65_535)
+  package static let maximumByteCount = maximumByteCount(width: Tile.width)
+
+  /// The largest bundle of `width` entries.
+  package static func maximumByteCount(width: Int) -> Int { width * (2 + 65_535) }
 
   package init(entries: [[UInt8]]) {
     precondition(

@@ -47,39 +47,59 @@ extension LogJudge {
   }
 
   /// The same signed text under other signature lines than those in the log is the same manifest: the
-  /// log's note counts, and whoever added lines or took some is to blame for that.
+  /// log's note counts, and whoever added lines or took some is to blame for that. Where nobody shows
+  /// the entry, nothing is known of the text: such an offer counts for nothing, and alarms nobody.
   private func takeLoggedLines(_ found: Found) throws(FetchFailure) {
-    for (number, offer) in offers.enumerated() {
-      guard let logged = try loggedNote(of: offer, found), logged != offer.release.note else {
-        continue
+    var known: [Offer] = []
+    for var offer in offers {
+      switch try logged(offer, found) {
+      case .note(let note) where note == offer.release.note: break
+      case .note(let note):
+        offer.release.note = note
+        blame(
+          offer.source,
+          FetchFailure(
+            .noteMalformed,
+            "the manifest of release \(offer.index) has other signature lines than the release log")
+        )
+      case .other: break
+      case .unknown: continue
       }
-      offers[number].release.note = logged
-      blame(
-        offer.source,
-        FetchFailure(
-          .noteMalformed,
-          "the manifest of release \(offer.index) has other signature lines than the release log"))
+      known.append(offer)
     }
+    offers = known
   }
 
-  /// Nil if that text is not in the log, as far as anybody shows it.
-  private func loggedNote(
-    of offer: Offer, _ found: Found
-  ) throws(FetchFailure) -> [UInt8]? {
+  /// What the log has where a manifest should be.
+  private enum Logged {
+    /// The same text, under these signature lines.
+    case note([UInt8])
+    /// Another text, or nothing yet.
+    case other
+    /// Something else than the offer, which nobody shows: who was asked for it is blamed already.
+    case unknown
+  }
+
+  private func logged(_ offer: Offer, _ found: Found) throws(FetchFailure) -> Logged {
     let text = offer.release.manifest.text
-    if let newest = state.newest, newest.manifest.text == text { return newest.note }
+    if let newest = state.newest, newest.manifest.text == text { return .note(newest.note) }
+    var isUnknown = false
     for tree in [found.tree, found.prefix].compactMap(\.self) where tree.isProven(offer.index) {
-      if tree.holds(offer.release.note, at: offer.index) { return offer.release.note }
+      if tree.holds(offer.release.note, at: offer.index) { return .note(offer.release.note) }
+      let note: [UInt8]
       do throws(FetchFailure) {
-        let note = try entry(offer.index, of: tree, asking: [offer.source])
-        if case .accepted(let manifest) = try ring.judge(note), manifest.text == text {
-          return note
-        }
+        note = try entry(offer.index, of: tree, asking: [offer.source])
       } catch {
         if error.category == .interrupted { throw error }
+        isUnknown = true
+        continue
       }
+      guard case .accepted(let manifest)? = try? ring.judge(note), manifest.text == text else {
+        return .other
+      }
+      return .note(note)
     }
-    return nil
+    return isUnknown ? .unknown : .other
   }
 
   private func choosePinned(_ found: Found) throws(FetchFailure) -> Step<Choice> {

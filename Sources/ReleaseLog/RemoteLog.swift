@@ -36,7 +36,8 @@ package struct RemoteLog {
   package func bundle(index: Int64, width: Int) throws(FetchFailure) -> EntryBundle {
     func get(_ width: Int) throws(FetchFailure) -> [UInt8] {
       try fetch(
-        TileAddress.entriesPath(index: index, width: width), EntryBundle.maximumByteCount)
+        TileAddress.entriesPath(index: index, width: width),
+        EntryBundle.maximumByteCount(width: width))
     }
     do throws(FetchFailure) {
       return try EntryBundle(try get(width), width: width)
