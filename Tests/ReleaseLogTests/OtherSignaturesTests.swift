@@ -33,4 +33,20 @@ import Testing
     #expect(try visitor.pull(server).release.note == world.newest)
     #expect(visitor.alerts.isEmpty)
   }
+
+  @Test("nor is one whose entry nobody shows: it is refused, and does no harm beside a good source")
+  func hidden() throws {
+    var (world, visitor, server) = try WorldTests.settled()
+    world.publish("v4")
+    server.serve(world)
+    let good = Server("http://two.example/", world)
+    server.put(SitePaths.manifest, Self.spoilt(world.newest))
+    server.bend { path, _ in path.hasPrefix("tile/entries/") ? Array("junk".utf8) : nil }
+    for visitor in [visitor, Visitor(world)] {
+      #expect(visitor.refusal(server) == .tileInvalid)
+      #expect(visitor.alerts.isEmpty)
+      #expect(try visitor.pull(server, good).release.note == world.newest)
+      #expect(visitor.alerts.isEmpty)
+    }
+  }
 }
