@@ -15,7 +15,7 @@ import Testing
   // covers: F31, F35
   @Test("the newest manifest under a signature line more is a fault of its source, and no alarm")
   func newest() throws {
-    let (world, visitor, server) = try WorldTests.settled()
+    let (world, visitor, server) = try World.settled()
     server.put(SitePaths.manifest, Self.spoilt(world.newest))
     for visitor in [visitor, Visitor(world)] {
       #expect(try visitor.pull(server).release.note == world.newest)
@@ -26,7 +26,7 @@ import Testing
 
   @Test("and so is one that somebody sees first who was told of another release before")
   func newer() throws {
-    var (world, visitor, server) = try WorldTests.settled()
+    var (world, visitor, server) = try World.settled()
     world.publish("v4")
     server.serve(world)
     server.put(SitePaths.manifest, Self.spoilt(world.newest))
@@ -36,7 +36,7 @@ import Testing
 
   @Test("nor is one whose entry nobody shows: it is refused, and does no harm beside a good source")
   func hidden() throws {
-    var (world, visitor, server) = try WorldTests.settled()
+    var (world, visitor, server) = try World.settled()
     world.publish("v4")
     server.serve(world)
     let good = Server("http://two.example/", world)

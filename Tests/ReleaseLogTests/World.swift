@@ -104,6 +104,17 @@ struct World {
   }
 }
 
+extension World {
+  /// A publisher with some releases, a client that has seen them, and a server.
+  static func settled(_ releases: Int = 3) throws -> (World, Visitor, Server) {
+    var world = World()
+    for number in 1...releases { world.publish("v\(number)") }
+    let (visitor, server) = (Visitor(world), Server(world))
+    _ = try visitor.pull(server)
+    return (world, visitor, server)
+  }
+}
+
 /// Somebody who serves a site, and may bend what he serves.
 final class Server: Sendable {
   struct State: Sendable {

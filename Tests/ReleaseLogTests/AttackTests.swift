@@ -7,21 +7,12 @@ import SignedNote
 import TestSupport
 import Testing
 
-/// What may be done to a client, and what may look like it: every row of the table in the
-/// documentation has its test here, by its name.
-@Suite struct WorldTests {
-  /// A publisher with some releases, a client that has seen them, and a server.
-  static func settled(_ releases: Int = 3) throws -> (World, Visitor, Server) {
-    var world = World()
-    for number in 1...releases { world.publish("v\(number)") }
-    let (visitor, server) = (Visitor(world), Server(world))
-    _ = try visitor.pull(server)
-    return (world, visitor, server)
-  }
-
+/// What may be done to a client: every row about attacks in the documentation has its test here, by its
+/// name, and what is no attack at all.
+@Suite struct AttackTests {
   @Test("an honest server")
   func honest() throws {
-    var (world, visitor, server) = try Self.settled()
+    var (world, visitor, server) = try World.settled()
     #expect(visitor.notes.first?.hasPrefix("first use of maps.example.com/world") == true)
     world.publish("v4")
     server.serve(world)
@@ -33,11 +24,9 @@ import Testing
     #expect(state.faults.isEmpty && state.alerts.alerts.isEmpty)
   }
 
-  // MARK: Attacks
-
   @Test("arbitrary content")
   func arbitraryContent() throws {
-    let (world, visitor, server) = try Self.settled()
+    let (world, visitor, server) = try World.settled()
     var thief = World()
     thief.release("v1", "v2", "v3", "v4")
     server.serve(thief)
@@ -57,7 +46,7 @@ import Testing
 
   @Test("rollback")
   func rollback() throws {
-    var (world, visitor, server) = try Self.settled()
+    var (world, visitor, server) = try World.settled()
     let old = world
     world.publish("v4")
     server.serve(world)
@@ -80,7 +69,7 @@ import Testing
 
   @Test("fast-forward")
   func fastForward() throws {
-    let (world, visitor, server) = try Self.settled()
+    let (world, visitor, server) = try World.settled()
     server.put(SitePaths.manifest, world.note(world.manifest("v9", release: 1_000_000)))
     #expect(try visitor.pull(server).release.manifest.version == "v3")
     #expect(visitor.waited == [1, 4, 9, 16])
@@ -91,7 +80,7 @@ import Testing
 
   @Test("freeze")
   func freeze() throws {
-    let (world, visitor, server) = try Self.settled()
+    let (world, visitor, server) = try World.settled()
     visitor.maximumAge = 86_400
     #expect(visitor.refusal(server) == nil)
     visitor.pass(seconds: 2 * 86_400)
@@ -107,7 +96,7 @@ import Testing
 
   @Test("mix-and-match")
   func mixAndMatch() throws {
-    var (world, visitor, server) = try Self.settled()
+    var (world, visitor, server) = try World.settled()
     let old = world
     world.publish("v4")
     // An older manifest beside the new log: the log knows better.
@@ -132,7 +121,7 @@ import Testing
 
   @Test("wrong resource")
   func wrongResource() throws {
-    let (world, visitor, server) = try Self.settled()
+    let (world, visitor, server) = try World.settled()
     var other = World()
     other.origin = Origin("maps.example.com/other")!
     other.key = SigningKey.generate(other.origin)
@@ -149,7 +138,7 @@ import Testing
 
   @Test("endless data")
   func endlessData() throws {
-    let (_, visitor, server) = try Self.settled()
+    let (_, visitor, server) = try World.settled()
     let endless = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
     for path in [SitePaths.manifest, SitePaths.checkpoint] {
       server.bend { asked, _ in asked == path ? endless : nil }
@@ -160,7 +149,7 @@ import Testing
 
   @Test("malicious mirror beside a good one")
   func maliciousMirror() throws {
-    var (world, visitor, good) = try Self.settled()
+    var (world, visitor, good) = try World.settled()
     world.publish("v4")
     good.serve(world)
     let bad = Server("http://two.example/", world)
@@ -237,7 +226,7 @@ import Testing
 
   @Test("split view")
   func splitView() throws {
-    var (world, visitor, server) = try Self.settled()
+    var (world, visitor, server) = try World.settled()
     var other = world
     world.release("v4", "v5")
     other.release("v4-for-you", "v5-for-you", "v6-for-you")
@@ -272,7 +261,7 @@ import Testing
 
   @Test("a release that nobody else sees")
   func notLogged() throws {
-    let (world, visitor, server) = try Self.settled()
+    let (world, visitor, server) = try World.settled()
     let secret = world.note(world.manifest("v3-for-you", release: 2))
     server.put(SitePaths.manifest, secret)
     #expect(visitor.refusal(server) == .notLogged)
@@ -284,7 +273,7 @@ import Testing
 
   @Test("a version that is used again")
   func versionReused() throws {
-    var (world, visitor, server) = try Self.settled()
+    var (world, visitor, server) = try World.settled()
     world.publish("v3", content: "something else")
     server.serve(world)
     #expect(visitor.refusal(server) == .versionReused)
@@ -294,7 +283,7 @@ import Testing
 
   @Test("a newer state that is withheld")
   func withheld() throws {
-    var (world, visitor, server) = try Self.settled()
+    var (world, visitor, server) = try World.settled()
     world.release("v4", "v5")
     let head = try world.head()
     let seen = SeenHead(
@@ -315,160 +304,5 @@ import Testing
     server.serve(world)
     #expect(visitor.refusal(server) == nil)
     #expect(try visitor.state().seen.allSatisfy { $0.standing == .proven })
-  }
-
-  // MARK: False alarms
-
-  @Test("edges out of step, the manifest first")
-  func manifestFirst() throws {
-    var (world, visitor, server) = try Self.settled()
-    let old = world
-    world.publish("v4")
-    let (new, stale) = (world.files, old.signedCheckpoint())
-    server.serve(world)
-    server.put(SitePaths.manifest, new[SitePaths.manifest])
-    // The cache of the checkpoint gives way when it is asked to.
-    server.bend { path, bypasses in path == SitePaths.checkpoint && !bypasses ? stale : nil }
-    #expect(try visitor.pull(server).release.manifest.version == "v4")
-    #expect(visitor.waited == [1] && visitor.alerts.isEmpty)
-    // And if it does not, the run ends well with what the log holds.
-    let second = Visitor(world)
-    server.bend { path, _ in path == SitePaths.checkpoint ? stale : nil }
-    #expect(try second.pull(server).release.manifest.version == "v3")
-    #expect(second.waited == [1, 4, 9, 16] && second.alerts.isEmpty)
-  }
-
-  @Test("edges out of step, the checkpoint first")
-  func checkpointFirst() throws {
-    var (world, visitor, server) = try Self.settled()
-    let old = world.newest
-    world.release("v4", "v5")
-    server.serve(world)
-    server.bend { path, _ in path == SitePaths.manifest ? old : nil }
-    #expect(try visitor.pull(server).release.note == world.newest)
-    #expect(visitor.waited.isEmpty && visitor.alerts.isEmpty)
-  }
-
-  @Test("a junk signature line")
-  func junkSignature() throws {
-    let (world, visitor, server) = try Self.settled()
-    let line = "\u{2014} somebody.example AAAAAAAAAAAA\n"
-    for path in [SitePaths.manifest, SitePaths.checkpoint] {
-      let note = try #require(world.files[path])
-      // A line of an unknown key changes nothing about the checkpoint; a manifest is another entry.
-      server.put(SitePaths.checkpoint, note + Array(line.utf8))
-      if path == SitePaths.checkpoint { #expect(visitor.refusal(server) == nil) }
-    }
-    // A broken line of the known key is the fault of whoever added it.
-    let own = String(decoding: world.signedCheckpoint(), as: UTF8.self)
-    let start = try #require(own.firstIndex(of: "\u{2014}"))
-    let broken = String(own[start...].dropLast(8)) + "AAA=\n"
-    server.put(SitePaths.checkpoint, Array((own + broken).utf8))
-    let good = Server("http://two.example/", world)
-    #expect(visitor.refusal(server, good) == nil)
-    #expect(visitor.alerts.isEmpty && visitor.faults.contains { $0.hasPrefix(server.name) })
-  }
-
-  @Test(
-    "a junk signature line on a manifest, with and without a kept one, of an old and a new release")
-  func junkOnManifest() throws {
-    let line = Array("\u{2014} somebody.example AAAAAAAAAAAA\n".utf8)
-    var (world, visitor, server) = try Self.settled()
-    let bend: (World) throws -> Void = { world in
-      let note = try #require(world.files[SitePaths.manifest])
-      server.put(SitePaths.manifest, note + line)
-    }
-    try bend(world)
-    #expect(try visitor.pull(server).release.note == world.newest)
-    #expect(visitor.faults.contains { $0.hasPrefix(server.name) })
-    world.publish("v4")
-    server.serve(world)
-    try bend(world)
-    #expect(try visitor.pull(server).release.note == world.newest)
-    let stranger = Visitor(world)
-    #expect(try stranger.pull(server).release.note == world.newest)
-    #expect(visitor.alerts.isEmpty && stranger.alerts.isEmpty)
-  }
-
-  @Test("a genuine newer checkpoint with garbage tiles")
-  func garbageTiles() throws {
-    var (world, visitor, server) = try Self.settled()
-    let old = world
-    world.publish("v4")
-    server.serve(world)
-    server.bend { path, _ in
-      path.hasPrefix("tile/0/") ? [UInt8](repeating: 7, count: 128) : nil
-    }
-    #expect(visitor.refusal(server) == .tileInvalid)
-    #expect(visitor.alerts.isEmpty)
-    // Beside one that is behind, the run goes on with what that one shows.
-    let slow = Server("http://two.example/", old)
-    #expect(try visitor.pull(server, slow).release.manifest.version == "v3")
-    #expect(visitor.alerts.isEmpty)
-    // The head was seen, and is compared as soon as somebody has its tiles.
-    #expect(try visitor.state().seen.contains { $0.head.size == 4 && $0.standing == .pending })
-    server.bend(nil)
-    #expect(try visitor.pull(server, slow).release.manifest.version == "v4")
-    #expect(visitor.alerts.isEmpty)
-  }
-
-  @Test("last year's checkpoint from one mirror")
-  func oldMirror() throws {
-    var (world, visitor, server) = try Self.settled()
-    let old = world
-    world.release("v4", "v5")
-    server.serve(world)
-    _ = try visitor.pull(server)
-    visitor.pass(seconds: 365 * 86_400)
-    let mirror = Server("http://two.example/", old)
-    for _ in 0..<3 {
-      #expect(try visitor.pull(mirror, server).release.manifest.version == "v5")
-      #expect(visitor.alerts.isEmpty && visitor.waited.isEmpty)
-      #expect(visitor.faults == ["\(mirror.name) stale"])
-      visitor.pass(seconds: 3_600)
-    }
-    #expect(try visitor.state().faults.map(\.count) == [3])
-  }
-
-  @Test("a wrong clock")
-  func wrongClock() throws {
-    let (world, visitor, server) = try Self.settled()
-    // Set back by a decade: what is known says that it is later.
-    visitor.wall -= 10 * 365 * 86_400
-    let verdict = try visitor.pull(server)
-    #expect(visitor.alerts.isEmpty)
-    #expect(visitor.notes.contains { $0.contains("the local clock says 2017") })
-    // A release from the future is a warning, and never a floor.
-    #expect(verdict.state.now(wall: visitor.wall).seconds == visitor.wall)
-    #expect(
-      verdict.state.now(wall: World.start).seconds == World.start + 2 * 60)
-    // Waits are on a clock that nobody sets: nothing alarms because the wall clock jumped.
-    let old = World(world, dropping: 1)
-    server.serve(old)
-    _ = try visitor.pull(server)
-    visitor.wall += 20 * 365 * 86_400
-    #expect(visitor.refusal(server) == nil)
-    #expect(visitor.alerts.isEmpty)
-  }
-
-  @Test("a machine that was started again")
-  func restarted() throws {
-    let (world, visitor, server) = try Self.settled()
-    server.serve(World(world, dropping: 1))
-    #expect(visitor.refusal(server) == nil)
-    // The first run after a start does not count as late, however the clocks stand; the second does.
-    visitor.restart()
-    visitor.sinceBoot = 1_000_000
-    #expect(visitor.refusal(server) == nil)
-    #expect(visitor.refusal(server) == .rollback)
-  }
-}
-
-extension World {
-  /// The same history, without its last releases.
-  init(_ other: World, dropping count: Int = 0) {
-    self = other
-    entries.removeLast(count)
-    for release in size..<size + Int64(count) { manifests[release] = nil }
   }
 }

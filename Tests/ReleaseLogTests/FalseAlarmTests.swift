@@ -1,0 +1,165 @@
+import Crypto
+import Failure
+import Manifest
+import MerkleTree
+import ReleaseLog
+import SignedNote
+import TestSupport
+import Testing
+
+/// What may look like an attack and is none: every row about that in the documentation has its test here,
+/// by its name.
+@Suite struct FalseAlarmTests {
+  @Test("edges out of step, the manifest first")
+  func manifestFirst() throws {
+    var (world, visitor, server) = try World.settled()
+    let old = world
+    world.publish("v4")
+    let (new, stale) = (world.files, old.signedCheckpoint())
+    server.serve(world)
+    server.put(SitePaths.manifest, new[SitePaths.manifest])
+    // The cache of the checkpoint gives way when it is asked to.
+    server.bend { path, bypasses in path == SitePaths.checkpoint && !bypasses ? stale : nil }
+    #expect(try visitor.pull(server).release.manifest.version == "v4")
+    #expect(visitor.waited == [1] && visitor.alerts.isEmpty)
+    // And if it does not, the run ends well with what the log holds.
+    let second = Visitor(world)
+    server.bend { path, _ in path == SitePaths.checkpoint ? stale : nil }
+    #expect(try second.pull(server).release.manifest.version == "v3")
+    #expect(second.waited == [1, 4, 9, 16] && second.alerts.isEmpty)
+  }
+
+  @Test("edges out of step, the checkpoint first")
+  func checkpointFirst() throws {
+    var (world, visitor, server) = try World.settled()
+    let old = world.newest
+    world.release("v4", "v5")
+    server.serve(world)
+    server.bend { path, _ in path == SitePaths.manifest ? old : nil }
+    #expect(try visitor.pull(server).release.note == world.newest)
+    #expect(visitor.waited.isEmpty && visitor.alerts.isEmpty)
+  }
+
+  @Test("a junk signature line")
+  func junkSignature() throws {
+    let (world, visitor, server) = try World.settled()
+    let line = "\u{2014} somebody.example AAAAAAAAAAAA\n"
+    for path in [SitePaths.manifest, SitePaths.checkpoint] {
+      let note = try #require(world.files[path])
+      // A line of an unknown key changes nothing about the checkpoint; a manifest is another entry.
+      server.put(SitePaths.checkpoint, note + Array(line.utf8))
+      if path == SitePaths.checkpoint { #expect(visitor.refusal(server) == nil) }
+    }
+    // A broken line of the known key is the fault of whoever added it.
+    let own = String(decoding: world.signedCheckpoint(), as: UTF8.self)
+    let start = try #require(own.firstIndex(of: "\u{2014}"))
+    let broken = String(own[start...].dropLast(8)) + "AAA=\n"
+    server.put(SitePaths.checkpoint, Array((own + broken).utf8))
+    let good = Server("http://two.example/", world)
+    #expect(visitor.refusal(server, good) == nil)
+    #expect(visitor.alerts.isEmpty && visitor.faults.contains { $0.hasPrefix(server.name) })
+  }
+
+  @Test(
+    "a junk signature line on a manifest, with and without a kept one, of an old and a new release")
+  func junkOnManifest() throws {
+    let line = Array("\u{2014} somebody.example AAAAAAAAAAAA\n".utf8)
+    var (world, visitor, server) = try World.settled()
+    let bend: (World) throws -> Void = { world in
+      let note = try #require(world.files[SitePaths.manifest])
+      server.put(SitePaths.manifest, note + line)
+    }
+    try bend(world)
+    #expect(try visitor.pull(server).release.note == world.newest)
+    #expect(visitor.faults.contains { $0.hasPrefix(server.name) })
+    world.publish("v4")
+    server.serve(world)
+    try bend(world)
+    #expect(try visitor.pull(server).release.note == world.newest)
+    let stranger = Visitor(world)
+    #expect(try stranger.pull(server).release.note == world.newest)
+    #expect(visitor.alerts.isEmpty && stranger.alerts.isEmpty)
+  }
+
+  @Test("a genuine newer checkpoint with garbage tiles")
+  func garbageTiles() throws {
+    var (world, visitor, server) = try World.settled()
+    let old = world
+    world.publish("v4")
+    server.serve(world)
+    server.bend { path, _ in
+      path.hasPrefix("tile/0/") ? [UInt8](repeating: 7, count: 128) : nil
+    }
+    #expect(visitor.refusal(server) == .tileInvalid)
+    #expect(visitor.alerts.isEmpty)
+    // Beside one that is behind, the run goes on with what that one shows.
+    let slow = Server("http://two.example/", old)
+    #expect(try visitor.pull(server, slow).release.manifest.version == "v3")
+    #expect(visitor.alerts.isEmpty)
+    // The head was seen, and is compared as soon as somebody has its tiles.
+    #expect(try visitor.state().seen.contains { $0.head.size == 4 && $0.standing == .pending })
+    server.bend(nil)
+    #expect(try visitor.pull(server, slow).release.manifest.version == "v4")
+    #expect(visitor.alerts.isEmpty)
+  }
+
+  @Test("last year's checkpoint from one mirror")
+  func oldMirror() throws {
+    var (world, visitor, server) = try World.settled()
+    let old = world
+    world.release("v4", "v5")
+    server.serve(world)
+    _ = try visitor.pull(server)
+    visitor.pass(seconds: 365 * 86_400)
+    let mirror = Server("http://two.example/", old)
+    for _ in 0..<3 {
+      #expect(try visitor.pull(mirror, server).release.manifest.version == "v5")
+      #expect(visitor.alerts.isEmpty && visitor.waited.isEmpty)
+      #expect(visitor.faults == ["\(mirror.name) stale"])
+      visitor.pass(seconds: 3_600)
+    }
+    #expect(try visitor.state().faults.map(\.count) == [3])
+  }
+
+  @Test("a wrong clock")
+  func wrongClock() throws {
+    let (world, visitor, server) = try World.settled()
+    // Set back by a decade: what is known says that it is later.
+    visitor.wall -= 10 * 365 * 86_400
+    let verdict = try visitor.pull(server)
+    #expect(visitor.alerts.isEmpty)
+    #expect(visitor.notes.contains { $0.contains("the local clock says 2017") })
+    // A release from the future is a warning, and never a floor.
+    #expect(verdict.state.now(wall: visitor.wall).seconds == visitor.wall)
+    #expect(
+      verdict.state.now(wall: World.start).seconds == World.start + 2 * 60)
+    // Waits are on a clock that nobody sets: nothing alarms because the wall clock jumped.
+    let old = World(world, dropping: 1)
+    server.serve(old)
+    _ = try visitor.pull(server)
+    visitor.wall += 20 * 365 * 86_400
+    #expect(visitor.refusal(server) == nil)
+    #expect(visitor.alerts.isEmpty)
+  }
+
+  @Test("a machine that was started again")
+  func restarted() throws {
+    let (world, visitor, server) = try World.settled()
+    server.serve(World(world, dropping: 1))
+    #expect(visitor.refusal(server) == nil)
+    // The first run after a start does not count as late, however the clocks stand; the second does.
+    visitor.restart()
+    visitor.sinceBoot = 1_000_000
+    #expect(visitor.refusal(server) == nil)
+    #expect(visitor.refusal(server) == .rollback)
+  }
+}
+
+extension World {
+  /// The same history, without its last releases.
+  init(_ other: World, dropping count: Int = 0) {
+    self = other
+    entries.removeLast(count)
+    for release in size..<size + Int64(count) { manifests[release] = nil }
+  }
+}
