@@ -22,15 +22,10 @@ final class ControlPort: Sendable {
   private struct State: Sendable {
     var heard: [String] = []
     var answered = 0
-    var sockets: [Socket] = []
-    var threads: [WorkThread] = []
   }
 
-  /// `127.0.0.1:PORT`
-  let address: String
-  private let listener: Socket
+  private let listener: LoopbackListener
   private let state: Monitor<State>
-  private let acceptor: WorkThread
 
   /// - Parameters:
   ///   - greeting: instead of the right answer to the first question; nil for that.
@@ -38,22 +33,18 @@ final class ControlPort: Sendable {
   init(
     _ authentication: Authentication, greeting: Answer? = nil, _ answers: [Answer]
   ) throws {
-    let listener = try Socket.listen(on: try #require(SocketAddress("127.0.0.1:0")))
-    let monitor = Monitor(State())
-    (self.listener, state) = (listener, monitor)
-    address = try listener.localAddress().text
-    acceptor = WorkThread("control") {
-      while let socket = try? listener.accept() {
-        let link = Link(
-          socket: socket, state: monitor, authentication: authentication, greeting: greeting,
-          answers: answers)
-        monitor.change { state in
-          state.sockets.append(socket)
-          state.threads.append(WorkThread("control link") { link.serve() })
-        }
-      }
+    let state = Monitor(State())
+    self.state = state
+    listener = try LoopbackListener { socket in
+      Link(
+        socket: socket, state: state, authentication: authentication, greeting: greeting,
+        answers: answers
+      ).serve()
     }
   }
+
+  /// `127.0.0.1:PORT`
+  var address: String { listener.address }
 
   convenience init(_ authentication: Authentication, _ answers: Answer...) throws {
     try self.init(authentication, answers)
@@ -61,16 +52,6 @@ final class ControlPort: Sendable {
 
   convenience init(greeting: Answer? = nil, _ answers: Answer...) throws {
     try self.init(.none, greeting: greeting, answers)
-  }
-
-  deinit {
-    listener.shutdown()
-    acceptor.join()
-    let threads = state.change { state in
-      for socket in state.sockets { socket.shutdown() }
-      return state.threads
-    }
-    for thread in threads { thread.join() }
   }
 
   /// The lines that were heard, without their ends.
