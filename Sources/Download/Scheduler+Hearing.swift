@@ -105,17 +105,17 @@ extension Scheduler {
     giveBack(state.rest)
     guard !state.isCancelled else { return }
     guard let failure else { return sources[source].completedSpan() }
+    if failure.category == .rangeIgnored, !state.span.isWhole {
+      return sources[source].ignoredRange()
+    }
     let first = state.rest.isEmpty ? state.span.blocks.lowerBound : state.received
     let spoke = sources[source].speaks
     sources[source].note(failure)
     if sources[source].isFree(failure, spokeBefore: spoke) { return }
-    switch failure.category {
-    case .rangeIgnored where !state.span.isWhole:
-      sources[source].knowsRanges = false
-    case _ where failure.exitCode == 3:
-      if !state.hasVerified { climb(source, failure, askedIn: state.epoch, now: now) }
-    default:
+    if failure.exitCode != 3 {
       blame(first, span, failure, now: now)
+    } else if !state.hasVerified {
+      climb(source, failure, askedIn: state.epoch, now: now)
     }
   }
 

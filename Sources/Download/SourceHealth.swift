@@ -46,7 +46,7 @@ package struct SourceHealth: Sendable {
   private(set) package var refusals: [FailureCategory: Int] = [:]
   private var contact = Contact.none
 
-  var knowsRanges = true
+  private(set) var knowsRanges = true
   private(set) var speaks = Speech.http1ForData
   /// What comes next does not go over a connection that was used before.
   private(set) var distrustsConnections = false
@@ -155,6 +155,14 @@ package struct SourceHealth: Sendable {
     untilMore += 1
     guard untilMore >= Self.spansPerStep else { return }
     (untilMore, limit) = (0, limit + 1)
+  }
+
+  /// It sends whole files only. That says how to ask it; as a failure of the run it would hide what
+  /// stops the stream that is asked for instead, which may pass.
+  mutating func ignoredRange() {
+    knowsRanges = false
+    refusals[.rangeIgnored, default: 0] += 1
+    contact = .answered
   }
 
   package mutating func note(_ failure: FetchFailure) {

@@ -247,6 +247,26 @@ import Testing
     #expect(desk.reject(3, whole, Self.mismatch(3)) == [whole.id])
   }
 
+  @Test func `what stops the stream speaks for the run, not that there are no ranges`() throws {
+    var desk = try SchedulerDesk(blocks: 30, connections: 1)
+    let first = try #require(desk.starts().first)
+    desk.scheduler.ended(first.id, FetchFailure(.rangeIgnored, "whole"), now: desk.now)
+    #expect(desk.scheduler.reports[0].refusals == [.rangeIgnored: 1])
+    let silent = FetchFailure(.stalled, "silent")
+    var streams = 0
+    let end = desk.now + 3_600
+    while case .running = desk.scheduler.verdict, desk.now < end {
+      for span in desk.starts() {
+        streams += 1
+        #expect(span.isWhole)
+        desk.scheduler.ended(span.id, silent, now: desk.now)
+      }
+      desk.now += 1
+    }
+    #expect(streams > 0)
+    #expect(desk.failed(silent))
+  }
+
   @Test func `a source without ranges is read in one sequential stream`() throws {
     var desk = try SchedulerDesk(blocks: 30, connections: 3)
     let spans = desk.starts()
