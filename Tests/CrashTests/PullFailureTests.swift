@@ -18,7 +18,7 @@ import Testing
     let scene = try PullScene(which)
     var operation = 0
     while true {
-      operation += 1
+      operation += Sanitizer.stride
       let (number, fileSystem) = (operation, scene.start.copy())
       fileSystem.onOperation = { operation throws(SystemError) in
         if operation.number == number {
@@ -41,7 +41,7 @@ import Testing
       } catch { Issue.record(error, what) }
       if isOver { break }
     }
-    print("\(which), error \(code): \(operation - 1) operations failed in turn")
+    print("\(which), error \(code): \(operation / Sanitizer.stride - 1) operations failed in turn")
     #expect(operation > 15)
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import System
+import TestSupport
 import Testing
 
 /// `drill`, and `serve` with faults, as a user runs them.
 @Suite struct DrillTests {
   /// A drill bounds the memory and the time of a pull, and a sanitizer takes its own share of both.
-  private static let boundsHold = ThisProcess.environment("FETCHRES_SANITIZER") == nil
   private static let boundsNeed: Comment = "the bounds of a drill hold without sanitizers"
 
   let scratch: Scratch
@@ -56,7 +56,7 @@ import Testing
   // covers: F30, F31, F32, F33, F34, F35, F37, F38
   @Test(
     "every fault that an origin can do, alone and without end, ends pulls as it should",
-    .enabled(if: Self.boundsHold, Self.boundsNeed))
+    .disabled(if: Sanitizer.isThere, Self.boundsNeed))
   func everyFault() throws {
     let list = try fetchres.run("serve", "--list-faults")
     let faults = list.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
@@ -76,7 +76,7 @@ import Testing
   // covers: F21, F23, F24
   @Test(
     "a drill with kills and tampering finds nothing, and its reports say what was done",
-    .enabled(if: Self.boundsHold, Self.boundsNeed))
+    .disabled(if: Sanitizer.isThere, Self.boundsNeed))
   func drill() throws {
     let seed = UInt32.random(in: .min ... .max)
     let page = scratch("report.html")
@@ -112,7 +112,7 @@ import Testing
 
   @Test(
     "the story of the stale edge in the samples holds, and both of its faults come about",
-    .enabled(if: Self.boundsHold, Self.boundsNeed))
+    .disabled(if: Sanitizer.isThere, Self.boundsNeed))
   func sample() throws {
     let (outcome, report) = try drill(
       "--size", "1M", "--plan", Self.sample, "--runs", "6", "--seed", "3", "--kill", "--tamper")

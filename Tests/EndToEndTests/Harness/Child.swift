@@ -1,6 +1,7 @@
 import CSystem
 import Glibc
 import System
+import TestSupport
 
 /// A process that a test started. Its output is kept; it is killed when the last reference goes.
 final class Child: Sendable {
@@ -106,7 +107,7 @@ final class Child: Sendable {
       if let kilobytes { peak = kilobytes << 10 }
       return state.look { $0.ending != nil }
     }
-    return ThisProcess.environment("FETCHRES_SANITIZER") == nil ? peak : 1
+    return Sanitizer.isThere ? 1 : peak
   }
 
   // MARK: Starting
