@@ -87,8 +87,7 @@ public struct Fetcher: Sendable {
   public func events(_ request: PullRequest) -> FetchEvents {
     let request = placed(request)
     return FetchEvents { interruption, report in
-      WorkThread("pull") { report(.ended(run(request, interruption) { report(.event($0)) })) }
-        .detach()
+      _ = WorkThread("pull") { report(.ended(run(request, interruption) { report(.event($0)) })) }
     }
   }
 
@@ -118,6 +117,6 @@ private func onOwnThread<Value: Sendable>(
   _ name: String, _ body: @escaping @Sendable () -> Value
 ) async -> Value {
   await withCheckedContinuation { continuation in
-    WorkThread(name) { continuation.resume(returning: body()) }.detach()
+    _ = WorkThread(name) { continuation.resume(returning: body()) }
   }
 }

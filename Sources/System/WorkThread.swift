@@ -1,10 +1,13 @@
 import CSystem
 import Glibc
 
-/// A thread of its own for work that blocks. It has to be joined or detached.
+/// A thread of its own for work that blocks. One that nobody holds any more, and nobody joined, frees
+/// itself when it ends.
 package final class WorkThread: @unchecked Sendable {
-  // Unchecked: written once, before the object is shared.
+  // Unchecked: the handle is written once, before the object is shared; the rest is of the one that
+  // joins, and of the last that lets go.
   private let handle: pthread_t
+  private var isJoined = false
 
   private final class Work {
     let body: @Sendable () -> Void
@@ -32,10 +35,13 @@ package final class WorkThread: @unchecked Sendable {
     fetchres_name_thread(handle, name)
   }
 
-  package func join() { pthread_join(handle, nil) }
+  deinit { if !isJoined { pthread_detach(handle) } }
 
-  /// Lets it go: it frees itself when it ends.
-  package func detach() { pthread_detach(handle) }
+  /// Waits for its end, once.
+  package func join() {
+    pthread_join(handle, nil)
+    isJoined = true
+  }
 
   /// The number of processors that this process may use.
   package static var processorCount: Int { max(1, Int(fetchres_processor_count())) }

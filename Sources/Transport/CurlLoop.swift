@@ -200,14 +200,14 @@ final class CurlLoop {
   /// Finds out, elsewhere, whether it is this machine that reaches nothing.
   private func look(_ transfer: CurlTransfer, _ host: String, _ failure: FetchFailure) {
     unexplained[transfer.id] = (failure, Clocks.monotonic() + Self.patience)
-    WorkThread("look") { [id = transfer.id, mailbox, multi] in
+    _ = WorkThread("look") { [id = transfer.id, mailbox, multi] in
       let isCutOff = Reachability.isCutOff(from: host)
       mailbox.look { mail in
         guard !mail.isClosed else { return }
         mail.looks.append((id, isCutOff))
         curl_multi_wakeup(multi.pointer)
       }
-    }.detach()
+    }
   }
 
   private func explain(_ id: TransferID, isCutOff: Bool) {
