@@ -26,7 +26,6 @@ package final class ChildProcess: Sendable {
     var end: End?
   }
 
-  package static let outputLimit = 1 << 20
   package static let kill: Int32 = SIGKILL
   package static let terminate: Int32 = SIGTERM
 
@@ -39,8 +38,10 @@ package final class ChildProcess: Sendable {
   /// - Parameters:
   ///   - environment: all of it, as `NAME=value`.
   ///   - directory: where it works; nil for the same as this process.
+  ///   - outputLimit: how many bytes of each of its outputs are kept.
   package init(
-    _ executable: String, _ arguments: [String], environment: [String], directory: String? = nil
+    _ executable: String, _ arguments: [String], environment: [String], directory: String? = nil,
+    outputLimit: Int = 1 << 20
   ) throws(SystemError) {
     let (output, error) = (try Pipe(), try Pipe())
     let identifier = try Self.spawn(
@@ -50,11 +51,15 @@ package final class ChildProcess: Sendable {
     let (state, fromOutput, fromError) = (state, output.reading, error.reading)
     threads = [
       WorkThread("child output") {
-        Self.drain(fromOutput) { bytes in state.change { Self.keep(bytes, in: &$0.output) } }
+        Self.drain(fromOutput) { bytes in
+          state.change { $0.output += bytes.prefix(max(0, outputLimit - $0.output.count)) }
+        }
         state.change { $0.openStreams -= 1 }
       },
       WorkThread("child error") {
-        Self.drain(fromError) { bytes in state.change { Self.keep(bytes, in: &$0.error) } }
+        Self.drain(fromError) { bytes in
+          state.change { $0.error += bytes.prefix(max(0, outputLimit - $0.error.count)) }
+        }
         state.change { $0.openStreams -= 1 }
       },
       WorkThread("child end") {
@@ -162,9 +167,5 @@ package final class ChildProcess: Sendable {
     {
       take(Array(buffer[..<count]))
     }
-  }
-
-  private static func keep(_ bytes: [UInt8], in kept: inout [UInt8]) {
-    kept += bytes.prefix(max(0, outputLimit - kept.count))
   }
 }
