@@ -8,17 +8,20 @@ import System
 import Transport
 
 /// A site behind a URL, as a publisher's tools read it: every file verified before it is believed.
-struct RemoteSite {
+package struct RemoteSite {
   let url: SiteURL
   let transport: any Transport
-  let interruption: Interruption
+  package let interruption: Interruption
+  /// Is told, in words, what goes on.
+  let report: (String) -> Void
   private let small: SmallFetch
 
-  init(
+  package init(
     _ text: String, certificateFile: String?, proxy: ProxySetting, interruption: Interruption,
-    report: @escaping (FetchEvent) -> Void
+    report: @escaping (String) -> Void
   ) throws(FetchFailure) {
     OpenSSL.prepare()
+    self.report = report
     url = try SiteURL(text)
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
@@ -26,8 +29,10 @@ struct RemoteSite {
     transport = CurlTransport(policy: policy)
     self.interruption = interruption
     small = SmallFetch(
-      transport: transport, retry: RetryPolicy(giveUpAfter: 60), interruption: interruption,
-      report: report)
+      transport: transport, retry: RetryPolicy(giveUpAfter: 60), interruption: interruption
+    ) {
+      if case .sourceFailed(let failure) = $0 { report(failure.message) }
+    }
   }
 
   /// The file at a path below the base.

@@ -13,7 +13,6 @@ import Transport
 /// not there yet.
 package struct SiteCheck {
   private let remote: RemoteSite
-  private let report: (String) -> Void
 
   package enum State: Sendable, Equatable {
     /// Releases and tiles are uploaded; checkpoint and manifests may follow.
@@ -24,18 +23,7 @@ package struct SiteCheck {
 
   static let sampleCount = 16
 
-  package init(
-    _ url: String, certificateFile: String? = nil, proxy: ProxySetting = .environment,
-    interruption: Interruption,
-    report: @escaping (String) -> Void
-  ) throws(FetchFailure) {
-    self.report = report
-    remote = try RemoteSite(
-      url, certificateFile: certificateFile, proxy: proxy, interruption: interruption
-    ) {
-      if case .sourceFailed(let failure) = $0 { report(failure.message) }
-    }
-  }
+  package init(_ remote: RemoteSite) { self.remote = remote }
 
   /// - Parameters:
   ///   - all: whether every block is read back instead of a sample.
@@ -67,7 +55,7 @@ package struct SiteCheck {
             .stale, "the \(path) that is served is an older one",
             hint: "upload the manifests, and look at what caches them")
         }
-        report("the checkpoint is live, \(path) is not yet")
+        remote.report("the checkpoint is live, \(path) is not yet")
         return .ready
       }
     }

@@ -13,20 +13,8 @@ import Transport
 /// against what the key has signed. Data of old releases are not fetched.
 package struct SiteRecovery {
   private let remote: RemoteSite
-  private let report: (String) -> Void
 
-  package init(
-    _ url: String, certificateFile: String? = nil, proxy: ProxySetting = .environment,
-    interruption: Interruption,
-    report: @escaping (String) -> Void
-  ) throws(FetchFailure) {
-    self.report = report
-    remote = try RemoteSite(
-      url, certificateFile: certificateFile, proxy: proxy, interruption: interruption
-    ) {
-      if case .sourceFailed(let failure) = $0 { report(failure.message) }
-    }
-  }
+  package init(_ remote: RemoteSite) { self.remote = remote }
 
   /// - Returns: the newest manifest.
   /// - Throws: `stale`, `fork`, `tile-invalid`, and all that a fetch can end with. What was put into
@@ -36,7 +24,7 @@ package struct SiteRecovery {
   ) throws(FetchFailure) -> Manifest {
     defer { remote.transport.stop() }
     let rebuild = try SiteRebuild(
-      site: site, keyFile: keyFile, passwords: passwords, report: report)
+      site: site, keyFile: keyFile, passwords: passwords, report: remote.report)
     let checkpoint = try rebuild.accept(
       checkpoint: try remote.fetch(SitePaths.checkpoint, 65_536))
     let log = remote.log(fallsBack: true)
@@ -63,7 +51,7 @@ package struct SiteRecovery {
   private func recoverData(
     of manifest: Manifest, _ rebuild: SiteRebuild
   ) throws(FetchFailure) {
-    report("fetching the data of version \(manifest.version), \(manifest.layout.size) bytes")
+    remote.report("fetching the data of version \(manifest.version), \(manifest.layout.size) bytes")
     let work = try rebuild.workDirectory()
     let resource = try doing("cannot work in the site") { () throws(SystemError) in
       try PartialResource(manifest, note: Array(manifest.text.utf8), below: work)

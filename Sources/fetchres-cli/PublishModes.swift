@@ -88,29 +88,18 @@ enum PublishModes {
   }
 
   static func recover(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    let interruption = Interruption()
-    _ = Signals { interruption.raise($0) }
-    let recovery = try SiteRecovery(
-      try required("--recover", arguments), certificateFile: arguments.value("--cacert"),
-      proxy: try ProxyOptions.spoken(arguments), interruption: interruption
-    ) { Talk.note($0) }
+    let remote = try remote("--recover", arguments)
     let site = try required("--site", arguments)
-    let manifest = try recovery.run(
+    let manifest = try SiteRecovery(remote).run(
       site: site, keyFile: try required("--key", arguments),
-      passwords: try PasswordOptions.source(arguments, interruption))
+      passwords: try PasswordOptions.source(arguments, remote.interruption))
     Talk.note(
       "\(site) is rebuilt up to release \(manifest.release), version \(manifest.version)")
     return 0
   }
 
   static func check(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
-    let interruption = Interruption()
-    _ = Signals { interruption.raise($0) }
-    let check = try SiteCheck(
-      try required("--check", arguments), certificateFile: arguments.value("--cacert"),
-      proxy: try ProxyOptions.spoken(arguments), interruption: interruption
-    ) { Talk.note($0) }
-    let state = try check.run(
+    let state = try SiteCheck(try remote("--check", arguments)).run(
       site: try required("--site", arguments), all: arguments.has("--all"),
       expectsLive: arguments.has("--live"))
     switch state {
@@ -118,6 +107,18 @@ enum PublishModes {
     case .live: Output.line("live")
     }
     return 0
+  }
+
+  /// The site at the URL of an option.
+  private static func remote(
+    _ option: String, _ arguments: ParsedArguments
+  ) throws(FetchFailure) -> RemoteSite {
+    let interruption = Interruption()
+    _ = Signals { interruption.raise($0) }
+    return try RemoteSite(
+      try required(option, arguments), certificateFile: arguments.value("--cacert"),
+      proxy: try ProxyOptions.spoken(arguments), interruption: interruption
+    ) { Talk.note($0) }
   }
 
   static func uploadOrder(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
