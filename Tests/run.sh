@@ -259,6 +259,8 @@ touch "$scratch/tests.log"
 
 # What a process still holds at its end is no leak: threads that wait for ever are left behind.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+# Else every process sleeps for a second at its end, and some of the tests measure how soon that is.
+export TSAN_OPTIONS=${TSAN_OPTIONS:-atexit_sleep_ms=0}
 for sanitizer in ${sanitizers[@]+"${sanitizers[@]}"}; do
   say "testing under the $sanitizer sanitizer"
   FETCHRES_SANITIZER=$sanitizer test_package --sanitize "$sanitizer" \

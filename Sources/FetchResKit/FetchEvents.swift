@@ -1,5 +1,4 @@
 import Failure
-import Synchronization
 import System
 
 /// The events of one pull, in their order. See ``Fetcher/events(_:)``.
@@ -76,10 +75,10 @@ private final class EventQueue: Sendable {
   }
 
   private static let capacity = 1_000
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   func put(_ report: FetchEvents.Report) {
-    let reader = state.withLock { state in
+    let reader = state.look { state in
       switch report {
       case .event(let event): Self.append(event, to: &state.events)
       case .ended(.success): state.hasEnded = true
@@ -100,7 +99,7 @@ private final class EventQueue: Sendable {
   /// Returns when there is something to take.
   func wait() async {
     await withCheckedContinuation { reader in
-      let hasNews = state.withLock { state in
+      let hasNews = state.look { state in
         if !state.hasNews { state.reader = reader }
         return state.hasNews
       }
@@ -109,7 +108,7 @@ private final class EventQueue: Sendable {
   }
 
   func take() throws(FetchFailure) -> FetchEvent? {
-    let taken: Result<FetchEvent?, FetchFailure> = state.withLock { state in
+    let taken: Result<FetchEvent?, FetchFailure> = state.look { state in
       if !state.events.isEmpty { return .success(state.events.removeFirst()) }
       guard let failure = state.failure else { return .success(nil) }
       state.failure = nil

@@ -1,6 +1,5 @@
 import Failure
 import MerkleTree
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -18,7 +17,7 @@ import Transport
     private let events: Mailbox
 
     private final class Mailbox: Sendable {
-      let events = Mutex<[SpanReceiver.Event]>([])
+      let events = Monitor<[SpanReceiver.Event]>([])
     }
 
     init(
@@ -33,7 +32,7 @@ import Transport
       let mailbox = Mailbox()
       events = mailbox
       receiver = SpanReceiver(span, layout: layout, pool: pool) { event in
-        mailbox.events.withLock { $0.append(event) }
+        mailbox.events.look { $0.append(event) }
       }
     }
 
@@ -62,7 +61,7 @@ import Transport
 
     /// Takes what was handed over: the blocks and their bytes. The buffers go back.
     func take() -> [(blocks: Range<Int64>, bytes: [UInt8])] {
-      let taken = events.events.withLock { events in
+      let taken = events.events.look { events in
         defer { events.removeAll { if case .filled = $0 { true } else { false } } }
         return events
       }
@@ -74,7 +73,7 @@ import Transport
 
     /// What it said at its end.
     var end: (count: Int, category: FailureCategory?) {
-      events.events.withLock { events in
+      events.events.look { events in
         var (count, category): (Int, FailureCategory?) = (0, nil)
         for case .ended(7, let failure) in events {
           (count, category) = (count + 1, failure?.category)
@@ -163,7 +162,7 @@ import Transport
     let layout = try #require(BlockLayout(size: 80, blockSize: 10))
     let pool = BufferPool(bufferSize: 10, capacity: 2)
     let content = Subject.content(80)
-    let done = Mutex<[Int64: Int]>([:])
+    let done = Monitor<[Int64: Int]>([:])
     var transfers = [0..<4 as Range<Int64>, 4..<8].enumerated().map { id, blocks in
       let span = Span(
         id: id, source: 0, blocks: blocks, isWhole: false, needsFreshConnection: false,
@@ -171,7 +170,7 @@ import Transport
       let receiver = SpanReceiver(span, layout: layout, pool: pool) { event in
         // A buffer goes back as soon as it was looked at.
         if case .filled(_, let blocks, _) = event {
-          done.withLock { $0[blocks.lowerBound, default: 0] += 1 }
+          done.look { $0[blocks.lowerBound, default: 0] += 1 }
         }
       }
       return (receiver, content[Int(blocks.lowerBound) * 10..<Int(blocks.upperBound) * 10])
@@ -185,7 +184,7 @@ import Transport
       }
     }
     #expect(transfers.allSatisfy { $0.1.isEmpty })
-    #expect(done.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, 1) }))
+    #expect(done.look { $0 } == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, 1) }))
   }
 
   @Test func `one byte too many is refused, also after a pause`() throws {

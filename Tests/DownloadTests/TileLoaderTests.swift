@@ -1,8 +1,8 @@
 import Crypto
 import Failure
 import MerkleTree
-import Synchronization
 import TestSupport
+import System
 import Testing
 
 @testable import Download
@@ -14,18 +14,18 @@ import Testing
       var tiles: [TileAddress: [UInt8]]
       var kept: [TileAddress] = []
     }
-    private let state: Mutex<State>
+    private let state: Monitor<State>
 
-    init(_ tiles: [TileAddress: [UInt8]] = [:]) { state = Mutex(State(tiles: tiles)) }
+    init(_ tiles: [TileAddress: [UInt8]] = [:]) { state = Monitor(State(tiles: tiles)) }
 
-    var kept: [TileAddress] { state.withLock { $0.kept } }
+    var kept: [TileAddress] { state.look { $0.kept } }
 
     func read(_ tile: TileAddress) -> SuspectTile? {
-      state.withLock { $0.tiles[tile] }.flatMap { try? SuspectTile(tile, $0) }
+      state.look { $0.tiles[tile] }.flatMap { try? SuspectTile(tile, $0) }
     }
 
     func keep(_ tile: TileAddress, _ bytes: [UInt8]) {
-      state.withLock { state in
+      state.look { state in
         state.tiles[tile] = bytes
         state.kept.append(tile)
       }

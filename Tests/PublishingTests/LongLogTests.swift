@@ -1,7 +1,6 @@
 import Failure
 import Publishing
 import Storage
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -28,11 +27,11 @@ import Testing
     workshop.seconds += 10
     let before = try workshop.files(below: Workshop.site)
 
-    let written = Mutex<Int64>(0)
+    let written = Monitor<Int64>(0)
     let start = workshop.fileSystem.operationCount
     workshop.fileSystem.onOperation = { operation in
       guard operation.kind == .write, let range = operation.range else { return }
-      written.withLock { $0 += Int64(range.count) }
+      written.look { $0 += Int64(range.count) }
     }
     #expect(try workshop.refresh().manifest.release == count)
     workshop.fileSystem.onOperation = nil
@@ -40,7 +39,7 @@ import Testing
     let changed = after.filter { !$0.key.contains("/.publish/") && before[$0.key] != $0.value }
     #expect(before.keys.allSatisfy { after[$0] != nil })
     return Cost(
-      files: changed.count, written: written.withLock { $0 },
+      files: changed.count, written: written.look { $0 },
       operations: workshop.fileSystem.operationCount - start)
   }
 

@@ -3,7 +3,6 @@ import Glibc
 import Publishing
 import SignedNote
 import Storage
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -105,10 +104,10 @@ import Testing
     let workshop = try Workshop()
     workshop.fileSystem.supportsClone = false
     let file = try workshop.fileSystem.openDirectory("/in").openFile("two", .readWrite)
-    let done = Mutex(false)
+    let done = Monitor(false)
     workshop.fileSystem.onOperation = { operation throws(SystemError) in
       guard operation.path.contains("/tile"),
-        !done.withLock({ (old: inout Bool) in
+        !done.look({ (old: inout Bool) in
           defer { old = true }
           return old
         })
@@ -133,10 +132,10 @@ import Testing
     // Each operation of the kind in turn.
     for skipped in 0..<100 {
       let workshop = start.on(start.fileSystem.copy())
-      let left = Mutex(skipped)
+      let left = Monitor(skipped)
       workshop.fileSystem.onOperation = { operation throws(SystemError) in
         guard operation.kind == kind else { return }
-        let isDue = left.withLock { (left: inout Int) in
+        let isDue = left.look { (left: inout Int) in
           left -= 1
           return left == -1
         }
@@ -144,7 +143,7 @@ import Testing
       }
       let refusal = failure { () throws(FetchFailure) in try workshop.publish("v1") }
       workshop.fileSystem.onOperation = nil
-      if left.withLock({ $0 >= 0 }) {
+      if left.look({ $0 >= 0 }) {
         #expect(refusal == nil)
         #expect(skipped > 5)
         return

@@ -2,7 +2,6 @@ import Failure
 import ReleaseLog
 import SignedNote
 import Storage
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -103,11 +102,11 @@ import Testing
     world.publish("v3")
     let (fast, fileSystem, key) = (Server(world), visitor.fileSystem, world.key.key)
     // While one judges what a slow server showed, another finishes with a fast one.
-    let isFirst = Mutex(true)
+    let isFirst = Monitor(true)
     slow.bend { path, _ in
       let isNow =
         path.hasPrefix("tile/")
-        && isFirst.withLock { first in
+        && isFirst.look { first in
           defer { first = false }
           return first
         }

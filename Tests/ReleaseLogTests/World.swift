@@ -4,7 +4,7 @@ import Manifest
 import MerkleTree
 import ReleaseLog
 import SignedNote
-import Synchronization
+import System
 
 /// A publisher with a history, as a value: a copy of it may go another way.
 struct World {
@@ -126,36 +126,36 @@ final class Server: Sendable {
   }
 
   let name: String
-  private let state: Mutex<State>
+  private let state: Monitor<State>
 
   init(_ name: String, _ world: World) {
     self.name = name
-    state = Mutex(State(files: world.files))
+    state = Monitor(State(files: world.files))
   }
 
   convenience init(_ world: World) { self.init("http://one.example/", world) }
 
   func serve(_ world: World) {
     let files = world.files
-    state.withLock { $0.files = files }
+    state.look { $0.files = files }
   }
 
-  func put(_ path: String, _ bytes: [UInt8]?) { state.withLock { $0.files[path] = bytes } }
+  func put(_ path: String, _ bytes: [UInt8]?) { state.look { $0.files[path] = bytes } }
 
-  func bend(_ bend: (@Sendable (String, Bool) -> [UInt8]?)?) { state.withLock { $0.bend = bend } }
+  func bend(_ bend: (@Sendable (String, Bool) -> [UInt8]?)?) { state.look { $0.bend = bend } }
 
   var isDown: Bool {
-    get { state.withLock { $0.isDown } }
-    set { state.withLock { $0.isDown = newValue } }
+    get { state.look { $0.isDown } }
+    set { state.look { $0.isDown = newValue } }
   }
 
-  var asked: [String] { state.withLock { $0.asked } }
+  var asked: [String] { state.look { $0.asked } }
 
-  func forget() { state.withLock { $0.asked = [] } }
+  func forget() { state.look { $0.asked = [] } }
 
   var source: LogSource {
     LogSource(name: name) { path, limit, bypasses throws(FetchFailure) in
-      let (answer, isDown) = self.state.withLock { state in
+      let (answer, isDown) = self.state.look { state in
         state.asked.append(path)
         return (state.bend?(path, bypasses) ?? state.files[path], state.isDown)
       }

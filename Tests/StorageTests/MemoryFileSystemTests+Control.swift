@@ -1,6 +1,5 @@
 import Glibc
 import Storage
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -201,9 +200,9 @@ extension MemoryFileSystemTests {
 
 /// Keeps lines in the order in which they came.
 private final class Recorder: Sendable {
-  private let kept = Mutex<[String]>([])
+  private let kept = Monitor<[String]>([])
 
-  var lines: [String] { kept.withLock { $0 } }
+  var lines: [String] { kept.look { $0 } }
 
-  func add(_ line: String) { kept.withLock { $0.append(line) } }
+  func add(_ line: String) { kept.look { $0.append(line) } }
 }

@@ -1,6 +1,5 @@
 import Glibc
 import Storage
-import Synchronization
 import System
 
 /// A file system in memory that keeps apart what is on its disk and what only the running system
@@ -67,47 +66,47 @@ package final class MemoryFileSystem: FileSystem {
     var isPowered = true
   }
 
-  private let state: Mutex<State>
+  private let state: Monitor<State>
 
   package init(freeBytes: Int64 = 1 << 40) {
-    state = Mutex(State(disk: MemoryDisk(freeBytes: freeBytes)))
+    state = Monitor(State(disk: MemoryDisk(freeBytes: freeBytes)))
   }
 
-  private init(_ disk: MemoryDisk) { state = Mutex(State(disk: disk)) }
+  private init(_ disk: MemoryDisk) { state = Monitor(State(disk: disk)) }
 
   package var onOperation: Hook? {
-    get { state.withLock { $0.hook } }
-    set { state.withLock { $0.hook = newValue } }
+    get { state.look { $0.hook } }
+    set { state.look { $0.hook = newValue } }
   }
 
   /// How many operations there were, failed ones included.
-  package var operationCount: Int { state.withLock { $0.operationCount } }
+  package var operationCount: Int { state.look { $0.operationCount } }
 
   /// What may still be written; beyond it, writes fail with `ENOSPC` after what fits.
   package var freeBytes: Int64 {
-    get { state.withLock { $0.disk.free } }
-    set { state.withLock { $0.disk.free = newValue } }
+    get { state.look { $0.disk.free } }
+    set { state.look { $0.disk.free = newValue } }
   }
 
   /// Whether `clone` works or answers `EOPNOTSUPP`.
   package var supportsClone: Bool {
-    get { state.withLock { $0.disk.supportsClone } }
-    set { state.withLock { $0.disk.supportsClone = newValue } }
+    get { state.look { $0.disk.supportsClone } }
+    set { state.look { $0.disk.supportsClone = newValue } }
   }
 
   // MARK: Power
 
   /// Freezes the disk as it is: all calls fail from here on.
-  package func cutPower() { state.withLock { $0.isPowered = false } }
+  package func cutPower() { state.look { $0.isPowered = false } }
 
   /// What would be at stake in a power cut now, oldest first.
-  package var unsyncedEffects: [String] { state.withLock { $0.disk.unsynced.map(\.description) } }
+  package var unsyncedEffects: [String] { state.look { $0.disk.unsynced.map(\.description) } }
 
   /// Cuts the power and starts again from what survived. May be called more than once, to look at
   /// several outcomes of the same cut.
   package func crash(survivors: Survivors) -> MemoryFileSystem {
     MemoryFileSystem(
-      state.withLock { state in
+      state.look { state in
         state.isPowered = false
         return state.disk.afterPowerCut(survivors)
       })
@@ -117,7 +116,7 @@ package final class MemoryFileSystem: FileSystem {
   /// there, nothing is more durable than before, and the locks are free.
   package func restart() -> MemoryFileSystem {
     MemoryFileSystem(
-      state.withLock { state in
+      state.look { state in
         state.isPowered = false
         return state.disk.afterKill()
       })
@@ -129,7 +128,7 @@ package final class MemoryFileSystem: FileSystem {
   func inspect<Result: Sendable>(
     _ call: String, _ body: (inout MemoryDisk) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
-    try state.withLock { state throws(SystemError) in
+    try state.look { state throws(SystemError) in
       guard state.isPowered else { throw SystemError(EIO, call) }
       return try body(&state.disk)
     }
@@ -140,7 +139,7 @@ package final class MemoryFileSystem: FileSystem {
     _ kind: Operation.Kind, _ path: String, to newPath: String? = nil,
     range: Range<Int64>? = nil, _ body: (inout MemoryDisk) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
-    let (number, hook) = try state.withLock { state throws(SystemError) in
+    let (number, hook) = try state.look { state throws(SystemError) in
       guard state.isPowered else { throw SystemError(EIO, kind.rawValue, path: path) }
       state.operationCount += 1
       return (state.operationCount, state.hook)
@@ -151,7 +150,7 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   /// For handles that go away: works without power too.
-  func close(_ handle: MemoryDisk.Handle) { state.withLock { $0.disk.close(handle) } }
+  func close(_ handle: MemoryDisk.Handle) { state.look { $0.disk.close(handle) } }
 
   // MARK: FileSystem
 

@@ -1,6 +1,6 @@
 import Failure
-import Synchronization
 import TestSupport
+import System
 import Testing
 
 @testable import Transport
@@ -8,20 +8,20 @@ import Testing
 @Suite struct SmallReceiverTests {
   /// A receiver, and all that it reported.
   private final class Subject: Sendable {
-    private let reports = Mutex<[Result<SmallResponse, FetchFailure>]>([])
+    private let reports = Monitor<[Result<SmallResponse, FetchFailure>]>([])
     let receiver: SmallReceiver
 
     init(limit: Int) {
       let box = Box()
       receiver = SmallReceiver(limit: limit) { box.add?($0) }
-      box.add = { [weak self] result in self?.reports.withLock { $0.append(result) } }
+      box.add = { [weak self] result in self?.reports.look { $0.append(result) } }
     }
 
     private final class Box: @unchecked Sendable {
       var add: (@Sendable (Result<SmallResponse, FetchFailure>) -> Void)?
     }
 
-    var outcomes: [Result<SmallResponse, FetchFailure>] { reports.withLock { $0 } }
+    var outcomes: [Result<SmallResponse, FetchFailure>] { reports.look { $0 } }
     var body: [UInt8]? { try? outcomes.first?.get().body }
     var category: FailureCategory? {
       if case .failure(let failure)? = outcomes.first { failure.category } else { nil }
