@@ -2,7 +2,7 @@ import Failure
 import System
 
 /// Batches what was verified, and makes it durable on a thread of its own, so that no fsync ever
-/// holds the network up.
+/// holds the network up. After a commit that failed there is no other.
 struct Committer {
   private let resource: PartialResource
   private let thread: CommitThread
@@ -13,7 +13,7 @@ struct Committer {
 
   static let batchBytes = 64 << 20
   /// Seconds.
-  static let batchTime = 2.0
+  var batchTime = 2.0
 
   init(_ resource: PartialResource, report: @escaping @Sendable (FetchFailure?) -> Void) {
     self.resource = resource
@@ -33,7 +33,7 @@ struct Committer {
   /// Starts a commit if it is time for one.
   mutating func tick(now: Double) {
     guard !isRunning, !pending.isEmpty,
-      pendingBytes >= Self.batchBytes || now - pendingSince >= Self.batchTime
+      pendingBytes >= Self.batchBytes || now - pendingSince >= batchTime
     else { return }
     isRunning = true
     thread.commit(takeMerged())
@@ -42,12 +42,17 @@ struct Committer {
   mutating func hasCommitted() { isRunning = false }
 
   /// Makes the rest durable on this thread.
+  ///
+  /// - Throws: what this commit ended with, or one before: nobody may have heard of that yet, and
+  ///   what it lost is no longer in the file.
   mutating func finish() throws(FetchFailure) {
-    thread.stop()
-    try resource.commit(takeMerged())
+    if let failure = thread.stop() { throw failure }
+    let rest = takeMerged()
+    if !rest.isEmpty { try resource.commit(rest) }
   }
 
-  func stop() { thread.stop() }
+  /// Waits for a commit that runs.
+  func stop() { _ = thread.stop() }
 
   private mutating func takeMerged() -> [Range<Int64>] {
     var merged: [Range<Int64>] = []
@@ -68,6 +73,7 @@ private final class CommitThread: Sendable {
   private struct State: Sendable {
     var work: [Range<Int64>]?
     var stops = false
+    var failure: FetchFailure?
     var thread: WorkThread?
   }
 
@@ -77,7 +83,7 @@ private final class CommitThread: Sendable {
     let state = state
     let thread = WorkThread("commit") {
       while let work = state.wait({ state -> [Range<Int64>]?? in
-        if let work = state.work {
+        if let work = state.work, state.failure == nil {
           state.work = nil
           return .some(work)
         }
@@ -86,7 +92,10 @@ private final class CommitThread: Sendable {
         do throws(FetchFailure) {
           try resource.commit(work)
           report(nil)
-        } catch { report(error) }
+        } catch {
+          state.change { $0.failure = error }
+          report(error)
+        }
       }
     }
     state.change { $0.thread = thread }
@@ -94,13 +103,14 @@ private final class CommitThread: Sendable {
 
   func commit(_ ranges: [Range<Int64>]) { state.change { $0.work = ranges } }
 
-  /// Waits for a commit that runs.
-  func stop() {
+  /// Waits for a commit that runs. - Returns: what a commit failed with.
+  func stop() -> FetchFailure? {
     let thread = state.change { state in
       state.stops = true
       defer { state.thread = nil }
       return state.thread
     }
     thread?.join()
+    return state.look { $0.failure }
   }
 }

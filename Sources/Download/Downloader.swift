@@ -110,10 +110,10 @@ package final class Downloader {
     }
   }
 
-  /// Returns when every block was hashed by this process and is written.
+  /// Returns when every block was hashed by this process and is durable.
   ///
-  /// - Throws: what ended the run; every verified block is kept, and durable unless it was the disk
-  ///   that failed.
+  /// - Throws: what ended the run, or the failure of a disk that could not keep what it had; every
+  ///   verified block is kept, and durable unless it was the disk that failed.
   package func run(_ interruption: Interruption) throws(FetchFailure) {
     let mailbox = mailbox
     let observer = interruption.observe { signal in
@@ -126,18 +126,27 @@ package final class Downloader {
     do throws(FetchFailure) {
       try loop(workers)
       // A whole file may still be coming, of which nothing is missing any more.
-      for transfer in transfers.values { transport.cancel(transfer) }
-      workers.stop()
-      committer.stop()
+      stop(workers)
+      try committer.finish()
     } catch {
-      for transfer in transfers.values { transport.cancel(transfer) }
-      workers.stop()
+      stop(workers)
       drainOutcomes()
       // A disk that failed is not asked again; what it holds is found by a rerun.
-      if error.category.exitCode() != 6 { try? committer.finish() }
-      committer.stop()
+      if error.category.exitCode() == 6 {
+        committer.stop()
+      } else {
+        do throws(FetchFailure) { try committer.finish() } catch let disk {
+          // Running again helps against most failures, and not against this one.
+          if error.category != .interrupted { throw disk }
+        }
+      }
       throw error
     }
+  }
+
+  private func stop(_ workers: VerifyWorkers) {
+    for transfer in transfers.values { transport.cancel(transfer) }
+    workers.stop()
   }
 
   private func loop(_ workers: VerifyWorkers) throws(FetchFailure) {

@@ -264,8 +264,9 @@ package final class PartialResource: Sendable {
       // Nothing of what appears under the version may still be at stake then.
       try directory.sync()
       try directory.rename(Self.readyName, to: target, manifest.version)
-      try directory.sync()
+      // The name it has before it loses the one it had.
       try target.sync()
+      try directory.sync()
     } catch {
       throw error.failure("cannot finish version \(manifest.version)")
     }

@@ -1,4 +1,5 @@
 import Failure
+import Glibc
 import Manifest
 import MerkleTree
 import Storage
@@ -19,7 +20,8 @@ import Testing
   @discardableResult
   private func download(
     _ made: MadeResource, reuse: [ReuseFile] = [], pieceSize: Int = 10_000,
-    prepare: (any Directory) throws -> Void = { _ in }
+    committingAtOnce: Bool = false, prepare: (any Directory) throws -> Void = { _ in },
+    report: @escaping (DownloadEvent) -> Void = { _ in }
   ) throws -> [String] {
     let directory = try ResourceDirectory.make("/data", fileSystem)
     let lock = try directory.lock()
@@ -39,7 +41,9 @@ import Testing
       limits: limits, reuse: reuse
     ) { event in
       if case .sourceFailed(let failure) = event { Issue.record("\(failure)") }
+      report(event)
     }
+    if committingAtOnce { downloader.committer.batchTime = 0 }
     // A run that does not end is ended, and has failed.
     let (interruption, isOver) = (Interruption(), Monitor(false))
     let watch = WorkThread("watch") {
@@ -95,5 +99,33 @@ import Testing
       try work.remove("blocks")
       try work.remove("journal")
     }
+  }
+
+  // covers: F25
+  @Test func `a sync that fails when all blocks have arrived ends the run all the same`() throws {
+    let made = try MadeResource("1.0", release: 0, seed: 9, blockSize: 1_000, size: 9_000)
+    // The disk takes as long as the download does, fails, and then knows nothing of it any more.
+    let (isFetched, hasFailed) = (Monitor(false), Monitor(false))
+    fileSystem.onOperation = { operation throws(SystemError) in
+      guard operation.kind == .syncData, operation.path.hasSuffix("/blocks") else { return }
+      _ = isFetched.wait(until: Clocks.monotonic() + 60) { $0 ? true : nil }
+      let isFirst = hasFailed.change { hasFailed in
+        defer { hasFailed = true }
+        return !hasFailed
+      }
+      if isFirst { throw SystemError(EIO, "fdatasync", path: operation.path) }
+    }
+    let failure = #expect(throws: FetchFailure.self) {
+      try download(
+        made, committingAtOnce: true,
+        report: { event in
+          guard case .progress(let progress) = event, progress.verified == 9_000 else { return }
+          isFetched.change { $0 = true }
+        })
+    }
+    #expect(failure?.category == .ioError)
+    #expect(hasFailed.look { $0 })
+    // What that sync lost is fetched again.
+    try download(made)
   }
 }
