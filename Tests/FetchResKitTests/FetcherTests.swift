@@ -137,8 +137,9 @@ import Testing
 
   @Test("two pulls into one directory: the second is refused")
   func locked() async throws {
-    let publication = try Publication(size: 1 << 20)
+    let publication = try Publication(size: 8 << 20)
     let fetcher = publication.fetcher
+    // So slow that it is there however long this task has to wait for a thread.
     for try await event in fetcher.events(publication.request(rate: 1 << 10)) {
       guard case .begin = event else { continue }
       let failure = await Self.refusal(fetcher, publication.request())
