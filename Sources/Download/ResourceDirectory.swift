@@ -92,8 +92,19 @@ package final class ResourceDirectory: Sendable {
     }
   }
 
+  /// - Throws: `usage` if the directory is that of another origin.
+  package func check(_ origin: Origin) throws(FetchFailure) {
+    guard let other = try self.origin(), other != origin else { return }
+    throw FetchFailure(
+      .usage, "the directory \(path) belongs to \(other), not to \(origin)",
+      hint: "choose another directory with -d")
+  }
+
   /// Records the origin of a directory that has none.
+  ///
+  /// - Throws: `usage` if it has another one by now, `io-error`.
   package func claim(_ origin: Origin, _ lock: DirectoryLock) throws(FetchFailure) {
+    try check(origin)
     guard try self.origin() == nil else { return }
     do throws(SystemError) {
       try lock.own.replaceFile(
@@ -110,6 +121,17 @@ package final class ResourceDirectory: Sendable {
   package func completedVersions() -> [CompletedVersion] {
     ((try? directory.entries()) ?? []).compactMap { CompletedVersion($0, in: directory) }
       .sorted { $0.manifest.release > $1.manifest.release }
+  }
+
+  /// Versions that were finished, and whose marker is valid no more: somebody changed what it speaks of.
+  package func damagedVersions() -> [String] {
+    ((try? directory.entries()) ?? []).filter { name in
+      guard Manifest.isVersion(name), (try? directory.status(name))?.kind == .directory,
+        CompletedVersion(name, in: directory) == nil,
+        let version = try? directory.openDirectory(name)
+      else { return false }
+      return (try? version.statusIfPresent(CompletedVersion.markerName)) != nil
+    }.sorted()
   }
 
   /// Makes the names of the versions durable. Each was moved here out of a directory of unfinished

@@ -131,7 +131,7 @@ package struct SourceHealth: Sendable {
   /// Something of it verified.
   ///
   /// - Returns: what to keep, if that has changed.
-  mutating func verified(bytes: Int64) -> SourceRecord? {
+  package mutating func verified(bytes: Int64) -> SourceRecord? {
     verifiedBytes += bytes
     contact = .answered
     distrustsConnections = false

@@ -68,11 +68,7 @@ package struct PullSession {
       named: named, site, directory: request.directory, state)
     guard let origin = expectedOrigin else { throw unknownKey(site, transport, nil) }
     let path = request.directory ?? origin.directoryName
-    if let other = try ResourceDirectory(path, fileSystem)?.origin(), other != origin {
-      throw FetchFailure(
-        .usage, "the directory \(path) belongs to \(other), not to \(origin)",
-        hint: "choose another directory with -d")
-    }
+    try ResourceDirectory(path, fileSystem)?.check(origin)
     let keys = given + trust.keys(of: origin).filter { !given.contains($0) }
     let expected = ExpectedOrigin(origin: origin, keys: keys)
     guard !keys.isEmpty else { throw unknownKey(site, transport, origin) }
@@ -148,6 +144,7 @@ package struct PullSession {
     let ask: () throws(FetchFailure) -> AcceptedManifest = { () throws(FetchFailure) in
       report(.phase(.checkingLog))
       let verdict = try monitor.run()
+      sources.succeeded(verdict.sources)
       // A key that was announced and followed counts from here on.
       expected.keys = verdict.keys
       return AcceptedManifest(verdict, wall: now())
@@ -245,6 +242,11 @@ package struct PullSession {
     expected.keys =
       KeyRing(trusted: expected.keys, try state.log(of: expected.origin).load()).keys
     _ = try AcceptedManifest(complete.note, expected)
+    // Whoever finished it may have been killed before it was current. What another pull works on, or
+    // nobody may write to, is left as it is.
+    if site.pinnedVersion == nil, directory.current == nil, let lock = try? directory.lock() {
+      withExtendedLifetime(lock) { try? directory.setCurrent(complete.manifest.version) }
+    }
     return try deliver(complete, in: directory, Work(), newer: nil)
   }
 

@@ -145,6 +145,14 @@ final class SourceList: Sendable {
     if let record { keep(record, of: source) }
   }
 
+  /// Sources gave what verified: whatever they failed with before is over.
+  func succeeded(_ sources: Set<Int>) {
+    for source in sources {
+      let record = state.look { $0.entries[source].health.verified(bytes: 0) }
+      if let record { keep(record, of: source) }
+    }
+  }
+
   func epoch(of source: Int) -> Int { state.look { $0.entries[source].health.epoch } }
 
   var bases: [WebURL] { state.look { $0.entries.map(\.base) } }

@@ -50,6 +50,8 @@ package struct LogMonitor {
     package var state: LogState
     /// The keys that count from here on.
     package var keys: [NoteKey]
+    /// The sources that showed something signed, and nothing that is held against them.
+    package var sources: Set<Int>
   }
 
   let setup: Setup
@@ -100,7 +102,8 @@ package struct LogMonitor {
         publish(judge.events, new: judge.newAlerts)
         if let failure = judge.refusal { throw failure }
         return Verdict(
-          release: verdict.release, newest: verdict.newest, state: kept, keys: judge.ring.keys)
+          release: verdict.release, newest: verdict.newest, state: kept, keys: judge.ring.keys,
+          sources: Set(judge.offers.map(\.source)).subtracting(judge.failures.keys))
       case .alarm(let failure):
         guard try commit(judge.state, over: base) != nil else {
           try reload()

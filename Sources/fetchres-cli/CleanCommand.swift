@@ -21,6 +21,10 @@ enum CleanCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
     let directory = try ChosenDirectory.open(arguments)
+    guard try directory.origin() != nil else {
+      Talk.note("nothing in \(directory.path) is of fetchres")
+      return 0
+    }
     let isDry = arguments.has("--dry-run")
     let freed = try directory.clean(
       try directory.lock(), all: arguments.has("--all"),

@@ -77,13 +77,21 @@ enum VerifyCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
     let directory = try ChosenDirectory.open(arguments)
-    let complete = directory.completedVersions()
-    guard !complete.isEmpty else {
+    let (complete, damaged) = (directory.completedVersions(), directory.damagedVersions())
+    guard !complete.isEmpty || !damaged.isEmpty else {
       throw FetchFailure(
         .unavailable, "no complete version is in \(directory.path)",
         hint: "fetch one with 'fetchres pull'")
     }
     var worst: FetchFailure?
+    for version in damaged {
+      let path = Path.join(directory.path, version)
+      worst = FetchFailure(
+        .blockMismatch,
+        "\(path) is not what was finished there: its file, its size or its manifest",
+        hint: "remove \(path) and pull again")
+      if let worst { Talk.error(worst) }
+    }
     for version in complete {
       let found: Digest = try Verification.root(of: version, in: directory)
       let holds = found == version.manifest.root

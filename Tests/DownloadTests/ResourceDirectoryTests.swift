@@ -1,6 +1,7 @@
 import Failure
 import Glibc
 import Manifest
+import SignedNote
 import Storage
 import System
 import TestSupport
@@ -206,6 +207,11 @@ import Testing
     let directory = try ResourceDirectory.make("/data", fileSystem)
     let lock = try directory.lock()
     try directory.claim(made.manifest.origin, lock)
+    // Somebody may have looked before it was claimed, and come here afterwards.
+    try directory.claim(made.manifest.origin, lock)
+    let other = try #require(Origin("maps.example.com/other"))
+    let failure = #expect(throws: FetchFailure.self) { try directory.claim(other, lock) }
+    #expect(failure?.category == .usage)
     #expect(try directory.origin() == made.manifest.origin)
     let after = try #require(
       try ResourceDirectory("/data", fileSystem.crash(survivors: .nothingUnsynced)))

@@ -45,6 +45,21 @@ import Testing
     #expect(try record(bench, ".ladder") == nil)
   }
 
+  @Test("a release that is complete and vouched for takes the ladder away as well")
+  func climbingWithNothingToFetch() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(3 * Site.blockSize))
+    try bench.pull().expect(0)
+    for _ in 1...3 {
+      try bench.origin().bend { _, response in response = OriginResponse(502, []) }
+      try bench.pull("--give-up-after", "2").expect(3)
+      #expect(try failures(bench) == 3)
+      try bench.origin().bend(nil)
+      try bench.pull("--retry-now").expect(0)
+      #expect(try record(bench, ".ladder") == nil)
+    }
+  }
+
   @Test("a record that is none, or of another version, is none")
   func foreignRecords() throws {
     let bench = try Workbench()

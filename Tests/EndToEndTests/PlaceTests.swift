@@ -151,6 +151,49 @@ import Testing
     let status = try bench.fetchres.run("status", bench.directory)
     status.expect(0)
     #expect(status.output.contains("nothing yet"))
+    for more in [[], ["--dry-run"]] {
+      try bench.fetchres.run(["clean", bench.directory] + more).expect(0)
+      #expect(Disk.names(in: bench.directory) == [])
+    }
+  }
+
+  @Test(
+    "a finished version that is no longer what its marker says does not hold",
+    arguments: ["thing.bin", "manifest", "complete"])
+  func damaged(_ file: String) throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000), version: "v1")
+    try bench.pull().expect(0)
+    try bench.site.publish(randomBytes(1_000), version: "v2")
+    try bench.pull().expect(0)
+    try bench.fetchres.run("verify", bench.directory).expect(0)
+    try Disk.write("\(bench.directory)/v2/\(file)", [1])
+    let outcome = try bench.fetchres.run("verify", bench.directory)
+    outcome.expect(4)
+    #expect(outcome.output.contains("v1/thing.bin: holds"))
+    #expect(outcome.error.contains("\(bench.directory)/v2"), "\(outcome.error)")
+    try Disk.remove("\(bench.directory)/v1")
+    try bench.fetchres.run("verify", bench.directory).expect(4)
+  }
+
+  @Test("a pull that finds its version complete makes it current again", arguments: [true, false])
+  func currentIsGone(_ isOffline: Bool) throws {
+    let (bench, release) = try published()
+    try bench.pull().expect(0)
+    try Disk.remove("\(bench.directory)/current")
+    try bench.fetchres.run(bench.pulling(isOffline ? ["--offline"] : [])).expect(0)
+    #expect(bench.pulled.current == release.version)
+    // Not one that the URL pins.
+    try Disk.remove("\(bench.directory)/current")
+    try bench.fetchres.run(
+      bench.pulling(isOffline ? ["--offline"] : [], pinned: release.version)
+    ).expect(0)
+    #expect(bench.pulled.current == nil)
+  }
+
+  private func published() throws -> (Workbench, Release) {
+    let bench = try Workbench()
+    return (bench, try bench.site.publish(randomBytes(1_000), version: "v1"))
   }
 
   @Test("two resources in one directory have to be named")
