@@ -54,6 +54,11 @@ extension PullSession {
     else { return newest }
     switch request.onNewVersion {
     case .continue:
+      // What has expired can never be finished.
+      do throws(FetchFailure) { try older.checkExpiry(now: now()) } catch {
+        report(.note("\(error.message); fetching version \(newest.manifest.version)", hint: nil))
+        return newest
+      }
       return older
     case .stop:
       throw FetchFailure(

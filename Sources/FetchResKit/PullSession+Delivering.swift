@@ -26,15 +26,16 @@ extension PullSession {
     return result
   }
 
-  /// `--keep N`: the complete versions of the lowest releases go, never the one just finished.
+  /// `--keep N`: the complete versions of the lowest releases go, never the one just finished and the
+  /// one that is current, which is another where the URL pins a version.
   func prune(
     _ directory: ResourceDirectory, keeping finished: CompletedVersion
   ) throws(FetchFailure) {
     guard let keep = request.keep else { return }
-    let others = directory.completedVersions().filter {
-      $0.manifest.version != finished.manifest.version
-    }
-    for old in others.dropFirst(max(0, keep - 1)) { try directory.remove(old) }
+    var stays: Set = [finished.manifest.version]
+    if let current = directory.current { stays.insert(current.manifest.version) }
+    let others = directory.completedVersions().filter { !stays.contains($0.manifest.version) }
+    for old in others.dropFirst(max(0, keep - stays.count)) { try directory.remove(old) }
   }
 }
 

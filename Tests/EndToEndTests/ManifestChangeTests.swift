@@ -125,6 +125,25 @@ import Testing
     try bench.expectResume(release, fetching: [])
   }
 
+  // covers: F17
+  @Test("a version that was begun and has expired gives way to the next")
+  func begunExpires() throws {
+    let bench = try Workbench()
+    let old = try bench.site.publish(
+      randomBytes(20 * Site.blockSize), version: "v1", ["--expires", "+3s"])
+    try bench.origin().bendData(of: old) { _, response in response = OriginResponse(404, []) }
+    try bench.pull().expect(4)
+    try Self.waitForExpiry(bench)
+    let new = try bench.site.publish(randomBytes(300_000), version: "v2")
+    try bench.origin().bend(nil)
+    try bench.pull("--on-new-version", "stop", "--json").expectFailure("new-version", 8)
+    try bench.origin().forget()
+    try bench.pull().expect(0)
+    #expect(try bench.origin().count(of: old.dataPath) == 0)
+    #expect(bench.pulled.markers == ["v2"])
+    #expect(areEqual(try Disk.read("\(bench.directory)/v2/\(new.file)"), new.bytes))
+  }
+
   @Test("a manifest that expires during the transfer and is refreshed in time ends the run well")
   func refreshedMeanwhile() throws {
     let bench = try Workbench()

@@ -175,4 +175,19 @@ import Testing
     #expect(bench.pulled.markers == Array(["v1", "v2", "v3"].suffix(count)))
     try bench.expectComplete(try #require(newest))
   }
+
+  @Test("--keep of a pull of an older version leaves the current one", arguments: [1, 2, 3])
+  func keepsCurrent(_ count: Int) throws {
+    let bench = try Workbench()
+    for version in ["v1", "v2", "v3"] {
+      try bench.site.publish(randomBytes(10_000), version: version)
+      try bench.pull().expect(0)
+    }
+    try bench.pull("--keep", "\(count)", pinned: "v1").expect(0)
+    // A pull that has something to finish is the one that tidies up.
+    try Disk.remove("\(bench.directory)/v1")
+    try bench.pull("--keep", "\(count)", pinned: "v1").expect(0)
+    #expect(bench.pulled.markers == (count == 3 ? ["v1", "v2", "v3"] : ["v1", "v3"]))
+    #expect(bench.pulled.current == "v3")
+  }
 }
