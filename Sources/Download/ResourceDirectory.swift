@@ -45,6 +45,11 @@ package final class ResourceDirectory: Sendable {
     return made
   }
 
+  /// Whether a pull ever worked here.
+  package var isResource: Bool {
+    (try? directory.status(Self.privateName))?.kind == .directory
+  }
+
   /// The origin that this directory belongs to; nil if it belongs to none yet.
   ///
   /// - Throws: `io-error` if the record is there and unreadable.

@@ -94,14 +94,30 @@ package struct KeyFile: Sendable {
       try file.sync()
       try directory.sync()
     } catch {
-      if error.code == SystemError.exists {
-        throw FetchFailure(
-          .usage, "\(path) is there already, and a key is never overwritten",
-          hint: "choose another name with --out")
-      }
+      if error.code == SystemError.exists { throw isThere(path) }
       throw error.failure("cannot write the key file \(path)")
     }
     return key.key
+  }
+
+  /// Looks before keys are made, so that none is made whose sibling cannot be.
+  ///
+  /// - Throws: `usage` if something is at one of those paths, or one is there twice.
+  package static func checkFree(
+    _ paths: [String], _ fileSystem: any FileSystem
+  ) throws(FetchFailure) {
+    var seen: Set<String> = []
+    for path in paths {
+      let directory = try? fileSystem.openDirectory(Path.parent(path))
+      let status = try? directory?.statusIfPresent(Path.name(path))
+      if status != nil || !seen.insert(path).inserted { throw isThere(path) }
+    }
+  }
+
+  private static func isThere(_ path: String) -> FetchFailure {
+    FetchFailure(
+      .usage, "\(path) is there already, and a key is never overwritten",
+      hint: "choose another name for it")
   }
 }
 

@@ -21,7 +21,7 @@ enum CleanCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
     let directory = try ChosenDirectory.open(arguments)
-    guard try directory.origin() != nil else {
+    guard directory.isResource else {
       Talk.note("nothing in \(directory.path) is of fetchres")
       return 0
     }

@@ -24,11 +24,11 @@ enum ChosenDirectory {
     guard let here = try ResourceDirectory(".", fileSystem) else {
       throw FetchFailure(.unavailable, "the working directory is gone")
     }
-    if try here.origin() != nil { return here }
+    if here.isResource { return here }
     var children: [ResourceDirectory] = []
     for name in ((try? here.directory.entries()) ?? []).sorted() {
       guard (try? here.directory.status(name))?.kind == .directory,
-        let child = try? ResourceDirectory(name, fileSystem), (try? child.origin()) != nil
+        let child = try? ResourceDirectory(name, fileSystem), child.isResource
       else { continue }
       children.append(child)
     }

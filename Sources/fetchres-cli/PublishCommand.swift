@@ -135,6 +135,7 @@ enum KeygenCommand {
     }
     let fileSystem = RealFileSystem()
     let path = arguments.value("--out") ?? "\(origin.directoryName).key"
+    try KeyFile.checkFree([path] + [arguments.value("--next")].compactMap(\.self), fileSystem)
     let password = try PasswordOptions.newPassword(arguments, of: "the secret key")
     let key = try KeyFile.generate(origin, at: path, fileSystem, password: password)
     Talk.note("the secret key is in \(path): keep it, and a copy where you cannot lose it")

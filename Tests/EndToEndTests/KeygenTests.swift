@@ -45,6 +45,11 @@ import Testing
     try fetchres.run(["keygen", "example.org/thing"] + arguments)
       .expectRefusal(2, "is there already", "a key is never overwritten")
     #expect(try Disk.read(file) == Array("mine\n".utf8))
+    // Nor is one of two made.
+    #expect(!Disk.exists(scratch("new.key")))
+    try fetchres.run("keygen", "a.example/b", "--out", scratch("1.key"), "--next", scratch("1.key"))
+      .expectRefusal(2, "is there already")
+    #expect(!Disk.exists(scratch("1.key")))
   }
 
   @Test("a link in the place of a key file is not followed")

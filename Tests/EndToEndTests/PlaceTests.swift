@@ -196,6 +196,16 @@ import Testing
     return (bench, try bench.site.publish(randomBytes(1_000), version: "v1"))
   }
 
+  @Test("a directory that a pull began to work in is meant, before the one below it")
+  func begun() throws {
+    let (bench, _) = try published()
+    let work = bench.scratch("work")
+    try bench.fetchres.run(Array(bench.pulling().dropLast()) + ["\(work)/a"]).expect(0)
+    try bench.fetchres.run(["path"], in: work).expect(0)
+    try Disk.makeDirectory("\(work)/.fetchres")
+    try bench.fetchres.run(["path"], in: work).expectRefusal(1, "no complete version")
+  }
+
   @Test("two resources in one directory have to be named")
   func several() throws {
     let bench = try Workbench()
