@@ -26,7 +26,7 @@ package struct KeyRing: Sendable {
     }
     self.keys = keys
     successions = state.successions.filter { keys.contains($0.predecessor) }
-    kept = state.newest.flatMap { keys.contains($0.manifest.key) ? $0.manifest : nil }
+    kept = state.newest.flatMap { Self.isSigned($0.note, byOneOf: keys) ? $0.manifest : nil }
   }
 
   /// The first release that `key` may not sign any more; nil if it may sign all.
@@ -41,6 +41,12 @@ package struct KeyRing: Sendable {
     case successor(Manifest)
     /// Signed, by its own key, by one that may have been announced in releases that were missed.
     case distant(Manifest)
+
+    package var manifest: Manifest {
+      switch self {
+      case .accepted(let manifest), .successor(let manifest), .distant(let manifest): manifest
+      }
+    }
   }
 
   /// Judges the bytes of a manifest.
@@ -52,18 +58,31 @@ package struct KeyRing: Sendable {
     do throws(FetchFailure) {
       let manifest = try checked(try note.verify(keys))
       try checkAnnouncement(manifest)
-      return .accepted(manifest)
+      // A co-signature by a key of this run installs no other key. What is older than the kept manifest
+      // installs nothing: the log holds it already, or it is refused.
+      guard let kept, manifest.key != kept.key, !keys.contains(manifest.key),
+        manifest.release > kept.release
+      else { return .accepted(manifest) }
+      return try follow(manifest, after: kept)
     } catch {
-      guard error.category == .unknownKey, let kept,
+      guard error.category == .unknownKey, let kept, keys.contains(kept.key),
         let key = note.unverifiedKeys.first, key.origin == origin, !keys.contains(key)
       else { throw error }
       // Signed by a key that nobody named, where a key of this run has signed before.
-      let manifest = try checked(try note.verify([key]))
-      guard manifest.since > kept.release else { throw change(to: manifest, after: kept) }
-      guard kept.nextKey != Self.digest(of: key) else { return .successor(manifest) }
-      guard kept.nextKey != nil else { throw change(to: manifest, after: kept) }
-      return .distant(manifest)
+      return try follow(try checked(try note.verify([key])), after: kept)
     }
+  }
+
+  /// What a later release is whose key is none of this run.
+  private func follow(
+    _ manifest: Manifest, after kept: Manifest
+  ) throws(FetchFailure) -> Judgement {
+    guard manifest.since > kept.release, let next = kept.nextKey else {
+      throw change(to: manifest, after: kept)
+    }
+    guard next == Self.digest(of: manifest.key) else { return .distant(manifest) }
+    // Where the kept one counts for its co-signature alone, so does this.
+    return keys.contains(kept.key) ? .successor(manifest) : .accepted(manifest)
   }
 
   private func checked(_ note: VerifiedNote) throws(FetchFailure) -> Manifest {
@@ -129,7 +148,11 @@ package struct KeyRing: Sendable {
 
   /// Whether a key of this run signed the head.
   package func signed(_ head: LogHead) -> Bool {
-    guard let note = try? SignedNote(head.note) else { return false }
+    Self.isSigned(head.note, byOneOf: keys)
+  }
+
+  private static func isSigned(_ bytes: [UInt8], byOneOf keys: [NoteKey]) -> Bool {
+    guard let note = try? SignedNote(bytes) else { return false }
     return keys.contains { note.isSigned(by: $0) }
   }
 

@@ -94,7 +94,7 @@ extension LogJudge {
         isUnknown = true
         continue
       }
-      guard case .accepted(let manifest)? = try? ring.judge(note), manifest.text == text else {
+      guard let judgement = try? ring.judge(note), judgement.manifest.text == text else {
         return .other
       }
       return .note(note)

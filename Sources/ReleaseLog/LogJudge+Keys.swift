@@ -47,7 +47,11 @@ extension LogJudge {
     throw refusal
   }
 
-  func accept(_ chain: [LogState.Succession]) {
+  /// - Returns: false if it begins at a key that is none of this run: where a manifest counted for its
+  ///   co-signature alone, what follows does so too, and no key of the chain signs by itself.
+  @discardableResult
+  func accept(_ chain: [LogState.Succession]) -> Bool {
+    guard let first = chain.first, ring.keys.contains(first.predecessor) else { return false }
     for step in chain {
       state.successions.append(step)
       events.append(
@@ -57,6 +61,7 @@ extension LogJudge {
           hint: "the old one counts no more for newer releases"))
     }
     ring = KeyRing(trusted: setup.trusted, state)
+    return true
   }
 
   /// A head that no key of this run signed cannot be continued: once a manifest verified under one of

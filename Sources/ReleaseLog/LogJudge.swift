@@ -153,22 +153,23 @@ final class LogJudge {
       throw explained(error, answer)
     }
     switch judgement {
-    case .accepted(let manifest):
-      if let pinned = setup.pinned, manifest.version != pinned {
-        throw FetchFailure(
-          .manifestMalformed, "the manifest at this URL is that of version \(manifest.version)")
-      }
-      offers.append(
-        Offer(source: index, release: LogState.Release(manifest, note: answer.bytes)))
-      return false
+    case .accepted: break
     case .successor(let manifest):
       accept([try succession(to: manifest)])
       return true
     case .distant(let manifest):
       let head = try ring.head(try round.views[index].checkpoint.get().bytes, alsoBy: manifest.key)
-      accept(try ancestry(of: manifest, in: try LogTree(head), asking: [index]))
-      return true
+      let chain = try ancestry(of: manifest, in: try LogTree(head), asking: [index])
+      if accept(chain) { return true }
     }
+    let manifest = judgement.manifest
+    if let pinned = setup.pinned, manifest.version != pinned {
+      throw FetchFailure(
+        .manifestMalformed, "the manifest at this URL is that of version \(manifest.version)")
+    }
+    offers.append(
+      Offer(source: index, release: LogState.Release(manifest, note: answer.bytes)))
+    return false
   }
 
   /// Says what came where a note should have: a login page is no manifest, and the user can tell.

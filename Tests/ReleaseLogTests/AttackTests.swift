@@ -224,6 +224,72 @@ import Testing
     #expect(try visitor.pull(server).release.manifest.version == "v7")
   }
 
+  @Test("key compromise with a co-signed key of the thief")
+  func cosignedThief() throws {
+    let (announced, own) = (SigningKey.generate(World.origin), SigningKey.generate(World.origin))
+    for next in [KeyRing.digest(of: announced.key), nil] {
+      var world = World()
+      world.nextKey = next
+      world.release("v1", "v2")
+      let (visitor, server) = (Visitor(world), Server(world))
+      _ = try visitor.pull(server)
+      let kept = try visitor.state().newest
+      // The stolen key signs only beside one that nobody announced, whatever that says of itself.
+      for since in [nil, 0] as [Int64?] {
+        var thief = world
+        thief.cosigners = [world.key]
+        thief.change(to: own, announcing: own)
+        if let since { thief.since = since }
+        for version in ["v3", "v4"] {
+          thief.publish(version)
+          server.serve(thief)
+          #expect(visitor.refusal(server) == .keyChange)
+        }
+        // Nor does it announce one by itself behind that.
+        (thief.key, thief.cosigners, thief.since) = (world.key, [], 0)
+        thief.publish("v5")
+        server.serve(thief)
+        #expect(visitor.refusal(server) == .keyChange)
+        // From the log as well, where the manifest beside it is the one that is known.
+        thief.cosigners = [world.key]
+        thief.key = own
+        thief.publish("v6")
+        server.serve(thief)
+        server.put(SitePaths.manifest, world.newest)
+        _ = visitor.refusal(server)
+        #expect(try visitor.state().newest == kept)
+      }
+      #expect(try visitor.state().successions.isEmpty)
+      server.serve(world)
+      #expect(visitor.refusal(server) == nil)
+    }
+  }
+
+  @Test("key compromise where the trusted key only co-signs")
+  func cosigningKeyCompromise() throws {
+    let (cosigner, announced) = (
+      SigningKey.generate(World.origin), SigningKey.generate(World.origin)
+    )
+    var world = World()
+    world.cosigners = [cosigner]
+    world.nextKey = KeyRing.digest(of: announced.key)
+    world.release("v1", "v2")
+    let (visitor, server) = (Visitor([cosigner.key]), Server(world))
+    _ = try visitor.pull(server)
+    // One of both keys is not enough to bring in a third one, nor to announce it.
+    let own = SigningKey.generate(World.origin)
+    var thief = world
+    thief.change(to: own, announcing: own)
+    thief.publish("v3")
+    server.serve(thief)
+    #expect(visitor.refusal(server) == .keyChange)
+    thief = world
+    thief.nextKey = KeyRing.digest(of: own.key)
+    thief.publish("v3")
+    server.serve(thief)
+    #expect(visitor.refusal(server) == .keyChange)
+  }
+
   @Test("split view")
   func splitView() throws {
     var (world, visitor, server) = try World.settled()

@@ -142,6 +142,84 @@ import Testing
     #expect(visitor.alerts.isEmpty)
   }
 
+  @Test("an announced key that is co-signed by the old one")
+  func cosignedChange() throws {
+    let keys = (0..<4).map { _ in SigningKey.generate(World.origin) }
+    var worlds: [World] = []
+    var world = World()
+    (world.key, world.nextKey) = (keys[0], KeyRing.digest(of: keys[1].key))
+    world.release("v1", "v2")
+    worlds.append(world)
+    for number in 1...3 {
+      // All the keys before sign as well, so that everybody finds the one that he trusts.
+      world.cosigners = Array(keys[..<number])
+      world.change(to: keys[number], announcing: number < 3 ? keys[number + 1] : nil)
+      world.release("v\(2 * number + 1)", "v\(2 * number + 2)")
+      worlds.append(world)
+    }
+    // Whatever of it is missed, and whichever key is trusted.
+    for missed in 0..<3 {
+      let (visitor, server) = (Visitor([keys[0].key]), Server(worlds[0]))
+      _ = try visitor.pull(server)
+      for world in worlds[(1 + missed)...] {
+        server.serve(world)
+        #expect(try visitor.pull(server).release.note == world.newest)
+        #expect(visitor.alerts.isEmpty && visitor.faults.isEmpty)
+      }
+      #expect(try visitor.state().successions.map(\.since) == [2, 4, 6])
+      // An older release stays what it was.
+      visitor.pinned = "v1"
+      #expect(try visitor.pull(server).release.note == world.entries[0])
+      #expect(visitor.alerts.isEmpty && visitor.faults.isEmpty)
+    }
+  }
+
+  @Test("a trusted key that only co-signs")
+  func onlyCosigned() throws {
+    let (cosigner, keys) = (
+      SigningKey.generate(World.origin), (0..<3).map { _ in SigningKey.generate(World.origin) }
+    )
+    var world = World()
+    (world.key, world.nextKey) = (keys[0], KeyRing.digest(of: keys[1].key))
+    world.cosigners = [cosigner]
+    world.release("v1", "v2")
+    let server = Server(world)
+    // One pulls every release, the other misses the announcement of the last key.
+    let (visitor, absent) = (Visitor([cosigner.key]), Visitor([cosigner.key]))
+    for each in [visitor, absent] { _ = try each.pull(server) }
+    world.publish("v3")
+    for number in 1...2 {
+      world.change(to: keys[number], announcing: number < 2 ? keys[number + 1] : nil)
+      world.publish("v\(number + 3)")
+      server.serve(world)
+      #expect(try visitor.pull(server).release.note == world.newest)
+    }
+    #expect(try absent.pull(server).release.note == world.newest)
+    for each in [visitor, absent] {
+      #expect(each.alerts.isEmpty && each.faults.isEmpty)
+      each.pinned = "v1"
+      #expect(try each.pull(server).release.note == world.entries[0])
+      #expect(each.alerts.isEmpty && each.faults.isEmpty)
+    }
+  }
+
+  @Test("an older release that a later key co-signed")
+  func olderCosigned() throws {
+    let later = SigningKey.generate(World.origin)
+    var world = World()
+    world.nextKey = KeyRing.digest(of: later.key)
+    world.cosigners = [later]
+    world.publish("v1")
+    world.change(to: later)
+    world.cosigners = []
+    world.publish("v2")
+    let (visitor, server) = (Visitor(world), Server(world))
+    _ = try visitor.pull(server)
+    visitor.pinned = "v1"
+    #expect(try visitor.pull(server).release.note == world.entries[0])
+    #expect(visitor.alerts.isEmpty && visitor.faults.isEmpty)
+  }
+
   @Test("a machine that was started again")
   func restarted() throws {
     let (world, visitor, server) = try World.settled()

@@ -13,6 +13,8 @@ struct World {
   static let start: Int64 = 1_800_000_000
 
   var key = SigningKey.generate(Self.origin)
+  /// Keys that sign beside it, manifests and checkpoints.
+  var cosigners: [SigningKey] = []
   var origin = Self.origin
   var entries: [[UInt8]] = []
   var manifests: [Int64: Manifest] = [:]
@@ -36,7 +38,9 @@ struct World {
       since: min(since, release), nextKey: nextKey)
   }
 
-  func note(_ manifest: Manifest) -> [UInt8] { SignedNote.sign(text: manifest.text, keys: [key]) }
+  func note(_ manifest: Manifest) -> [UInt8] {
+    SignedNote.sign(text: manifest.text, keys: [key] + cosigners)
+  }
 
   mutating func publish(_ version: String, content: String? = nil, published: Int64? = nil) {
     let manifest = manifest(version, content: content, published: published)
@@ -68,7 +72,7 @@ struct World {
   }
 
   func signedCheckpoint(_ size: Int64? = nil) -> [UInt8] {
-    SignedNote.sign(text: checkpoint(size).text, keys: [key])
+    SignedNote.sign(text: checkpoint(size).text, keys: [key] + cosigners)
   }
 
   func head(_ size: Int64? = nil) throws -> LogHead {
