@@ -81,7 +81,10 @@ extension LogJudge {
           || source != group.sources[0]
         state.count(group.head, from: name, matches: isShownElsewhere)
       }
-      if !isKnown { note(group, .proven) }
+      if !isKnown {
+        let isUncompared = found.uncompared.contains { $0.isSame(as: group.head) }
+        note(group, isUncompared ? .pending : .proven)
+      }
     }
     if found.isBehind {
       // Since when stays known until somebody shows all of it again.

@@ -15,6 +15,8 @@ extension LogJudge {
     var witnessed: Int64?
     /// Whether every source shows less than this, which is what was kept.
     var isBehind = false
+    /// Smaller heads that nobody had tiles to compare with.
+    var uncompared: [LogHead] = []
   }
 
   /// Compares every head with what is kept and with each other.
@@ -126,6 +128,7 @@ extension LogJudge {
       } catch {
         if error.category == .interrupted { throw error }
         guard isKnown, state.newest != nil else { return .ended(.nothing(failures)) }
+        found.uncompared = smaller
       }
     }
     for each in groups where each.head.size < kept.size { fallBehind(each, kept.size) }

@@ -325,6 +325,37 @@ import Testing
     #expect(try visitor.pull(server).release.manifest.version == "v5")
   }
 
+  @Test("split view while nobody has tiles to compare with")
+  func uncomparedSplitView() throws {
+    let world = LargeLogTests.world(300)
+    var other = World(world, dropping: 290)
+    other.log(others: 189)
+    other.publish("v1-for-you")
+    // Seen once or several times, shown still or not any more, and with or without a newer release.
+    for (runs, isShown, isNewer) in [
+      (1, true, false), (3, true, false), (1, false, false), (1, true, true), (1, false, true),
+    ] {
+      let (visitor, server) = (Visitor(world), Server(world))
+      let mirror = Server("http://two.example/", other)
+      _ = try visitor.pull(server)
+      for each in [server, mirror] {
+        each.bend { path, _ in path.hasPrefix("tile/") ? [] : nil }
+      }
+      for _ in 0..<runs {
+        #expect(try visitor.pull(server, mirror).release.note == world.newest)
+        #expect(visitor.alerts.isEmpty)
+        #expect(try visitor.state().seen.first { $0.head.size == 200 }?.standing == .pending)
+      }
+      for each in [server, mirror] { each.bend(nil) }
+      var later = world
+      if isNewer { later.publish("v2") }
+      server.serve(later)
+      if !isShown { mirror.isDown = true }
+      #expect(visitor.refusal(server, mirror) == .fork)
+      #expect(visitor.alerts == [.fork])
+    }
+  }
+
   @Test("a release that nobody else sees")
   func notLogged() throws {
     let (world, visitor, server) = try World.settled()

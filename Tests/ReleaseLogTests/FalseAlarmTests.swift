@@ -121,6 +121,26 @@ import Testing
     #expect(try visitor.state().faults.map(\.count) == [3])
   }
 
+  @Test("a mirror that is behind while nobody has tiles to compare with")
+  func uncomparedMirror() throws {
+    let world = LargeLogTests.world(300)
+    let (visitor, server) = (Visitor(world), Server(world))
+    _ = try visitor.pull(server)
+    let mirror = Server("http://two.example/", World(world, dropping: 100))
+    mirror.put(SitePaths.manifest, world.entries[0])
+    for each in [server, mirror] { each.bend { path, _ in path.hasPrefix("tile/") ? [] : nil } }
+    for _ in 0..<2 {
+      #expect(try visitor.pull(server, mirror).release.note == world.newest)
+      #expect(visitor.alerts.isEmpty)
+    }
+    for each in [server, mirror] { each.bend(nil) }
+    for _ in 0..<2 {
+      #expect(try visitor.pull(server, mirror).release.note == world.newest)
+      #expect(visitor.alerts.isEmpty)
+      #expect(try visitor.state().seen.allSatisfy { $0.standing == .proven })
+    }
+  }
+
   @Test("a wrong clock")
   func wrongClock() throws {
     let (world, visitor, server) = try World.settled()
