@@ -108,8 +108,6 @@ package struct Integrity {
       return Moment(boot: boot.identity, seconds: boot.seconds, run: run)
     }
     _ = try store.update { state in
-      state.count(
-        theirs, from: peer, matches: comparison == .match || comparison == .behind(isProven: true))
       let isProven = comparison == .match || comparison == .behind(isProven: true)
       state.count(theirs, from: peer, matches: isProven)
       state.remember(

@@ -54,7 +54,12 @@ final class Publication: Sendable {
     _ = try Publisher { _ in }.publish(request)
   }
 
-  var fetcher: Fetcher { Fetcher(directory: path + "/world", stateDirectory: path + "/state") }
+  /// The directory that is served.
+  var site: String { path + "/site" }
+
+  var stateDirectory: String { path + "/state" }
+
+  var fetcher: Fetcher { Fetcher(directory: path + "/world", stateDirectory: stateDirectory) }
 
   /// What to pull, straight from the server.
   ///
