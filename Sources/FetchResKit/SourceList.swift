@@ -36,6 +36,7 @@ final class SourceList: Sendable {
   private let state: Monitor<State>
   private let records: RetryRecords
   private let boot = BootIdentity.current()
+  /// The newest manifest at the first source, by the name that the user gave.
   private let manifestURL: WebURL
   /// Whether a wait from an earlier run is skipped, once.
   private let asksAtOnce: Bool
@@ -46,7 +47,7 @@ final class SourceList: Sendable {
   init(_ site: SiteURL, records: RetryRecords, asksAtOnce: Bool) {
     self.records = records
     self.asksAtOnce = asksAtOnce
-    manifestURL = site.manifestURL
+    manifestURL = site.base.appending(site.manifestName)
     state = Monitor(State())
     add(site.base)
   }

@@ -25,6 +25,18 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: first.path))
   }
 
+  @Test("a pull of a pinned version asks the base which one is the newest")
+  func pinned() async throws {
+    let publication = try Publication(size: 200_000)
+    try publication.publish(size: 300_000, version: "2.0")
+    // Without the entries of the log, the newest manifest alone can tell.
+    try FileManager.default.removeItem(atPath: publication.site + "/tile/entries")
+    var request = publication.request()
+    request.url = request.url.replacing("/manifest", with: "/releases/1.0/manifest")
+    let result = try await publication.fetcher.pull(request)
+    #expect(result.version == "1.0" && result.newerVersion == "2.0")
+  }
+
   @Test("the events come in their order, and the last is what the pull returns")
   func events() async throws {
     let publication = try Publication(size: 200_000)
