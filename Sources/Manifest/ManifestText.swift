@@ -162,9 +162,7 @@ private struct LineReader {
         .manifestMalformed, "the manifest is malformed: it ends where \(instead) should stand")
     }
     let word = String(lines[next].prefix { $0 != " " })
-    if !Self.words.contains(word), !word.hasPrefix("x-"), lines[next].contains(" "),
-      !word.isEmpty
-    {
+    if !Self.words.contains(word), !word.hasPrefix("x-"), !word.isEmpty {
       return Self.newer(line: next + 1)
     }
     return FetchFailure(

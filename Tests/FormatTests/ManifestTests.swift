@@ -95,6 +95,8 @@ import Testing
       full.text.replacing("manifest v1", with: "manifest v2"),
       full.text.replacing("fetchres manifest v1", with: "fetchres bundle v1"),
       full.text.replacing("since 7\n", with: "since 7\nlicense MIT\n"),
+      full.text.replacing("since 7\n", with: "since 7\nsealed\n"),
+      full.text + "license MIT\n", full.text + "sealed\n",
     ]
     for text in future {
       do {
