@@ -99,9 +99,11 @@ enum ProofCommand {
     }
     func number(_ option: String) throws(FetchFailure) -> Int64 {
       let text = try required(option)
-      if let number = Int64(text) { return number }
+      if let number = Decimal.decode(text) { return number }
       // Beyond what any tree has: no such proof, rather than no such number.
-      guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      guard let first = text.utf8.first, first != 0x30,
+        text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+      else {
         throw FetchFailure(.usage, "'\(text.prefix(80))' is no number for \(option)")
       }
       throw FetchFailure(.proofMalformed, "\(option) \(text.prefix(80)) is beyond every tree")

@@ -100,7 +100,9 @@ import Testing
   @Test(
     "a check that lacks something is refused as such",
     arguments: [
-      ["--count", "7"], ["--index", "x"], ["--index", ""], ["--root", "zz"], ["--root", "abc"],
+      ["--count"], ["--index", "x"], ["--index", ""], ["--index", "+5"], ["--index", "05"],
+      ["--index", "-0"], ["--index", "00000000000000000005"], ["--count", "07"],
+      ["--count", "+7"], ["--root", "zz"], ["--root", "abc"],
       ["--leaf", "xyz"], ["--sibling", "0"], ["--block", "/dev/null"],
     ])
   func usage(_ change: [String]) throws {
@@ -110,7 +112,7 @@ import Testing
     if option == "--block" {
       proof += change
     } else if let at = proof.firstIndex(of: option) {
-      if option == "--count" {
+      if change.count == 1 {
         proof.removeSubrange(at...at + 1)
       } else {
         proof[at + 1] = change[1]
