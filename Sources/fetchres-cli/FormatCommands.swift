@@ -28,15 +28,24 @@ enum InspectCommand {
         text, certificateFile: arguments.value("--cacert"),
         proxy: try ProxyOptions.spoken(arguments))
     } else {
-      bytes = try doing("cannot read \(text)") { () throws(SystemError) in
-        try RealFileSystem().openFile(text).readAll(text, limit: Manifest.maximumByteCount)
-      }
+      bytes = try read(text)
     }
     let manifest = try Manifest(selfSigned: bytes)
     Output.write(manifest.text)
     Talk.note(
       "signed by the key that it names, \(manifest.key); nobody has said that it is trusted")
     return 0
+  }
+
+  private static func read(_ path: String) throws(FetchFailure) -> [UInt8] {
+    do throws(SystemError) {
+      return try RealFileSystem().openFile(path).readAll(path, limit: Manifest.maximumByteCount)
+    } catch {
+      guard error.code == SystemError.tooLarge else { throw error.failure("cannot read \(path)") }
+      throw FetchFailure(
+        .manifestMalformed,
+        "\(path) is no manifest: it has more than \(Manifest.maximumByteCount) bytes")
+    }
   }
 }
 
