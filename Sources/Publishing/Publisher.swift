@@ -109,7 +109,7 @@ package struct Publisher {
   static func check(_ mirrors: [String]) throws(FetchFailure) {
     for mirror in mirrors where !Mirror.isValid(mirror) {
       throw FetchFailure(
-        .usage, "'\(mirror)' is no mirror URL",
+        .usage, "'\(URLText.shown(mirror))' is no mirror URL",
         hint: "a mirror is http or https, a lower-case host and a path that ends in /")
     }
     guard mirrors.count <= Manifest.maximumMirrors else {

@@ -30,7 +30,7 @@ package struct ProxyServer: Sendable, Equatable {
   package init(_ text: String) throws(FetchFailure) {
     func refusal(_ why: String, hint: String? = nil) -> FetchFailure {
       FetchFailure(
-        .usage, "the proxy \(WebURL.shown(text)) \(why)",
+        .usage, "the proxy \(URLText.shown(text)) \(why)",
         hint: hint ?? "give it as http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT")
     }
     let isPrintable = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }

@@ -20,7 +20,7 @@ package struct WebURL: Sendable, Hashable {
   package init(_ text: String, relativeTo base: WebURL? = nil) throws(FetchFailure) {
     func refusal(_ why: String) -> FetchFailure {
       FetchFailure(
-        .usage, "'\(Self.shown(text))' \(why)",
+        .usage, "'\(URLText.shown(text))' \(why)",
         hint: "give the URL of a manifest, such as https://example.com/world/manifest")
     }
     guard text.utf8.count <= 8_192, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -105,27 +105,10 @@ package struct WebURL: Sendable, Hashable {
 
   /// Scheme and host of a text that is a URL of some kind; nil if it is not.
   static func place(of text: String) -> String? {
-    let words = shown(text)
+    let words = URLText.shown(text)
     guard let mark = words.firstRange(of: "://") else { return nil }
     let host = words[mark.upperBound...].prefix { $0 != "/" }
     return "\(words[..<mark.upperBound])\(host)"
-  }
-
-  /// A text that should have been a URL, without anything that may be a secret: what stands before an
-  /// at sign, even behind a slash, and what stands behind a question or number sign.
-  static func shown(_ text: String) -> String {
-    var scheme = text[..<text.startIndex]
-    if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"),
-      text[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
-    {
-      scheme = text[..<text.index(colon, offsetBy: 3)]
-    }
-    let rest = text[scheme.endIndex...]
-    let place = rest.prefix { $0 != "?" && $0 != "#" }
-    // A password with a question mark, or a query with an at sign: there is no telling.
-    guard !rest[place.endIndex...].contains("@") else { return "\(scheme)…" }
-    let open = place.lastIndex(of: "@").map { place[place.index(after: $0)...] } ?? place
-    return "\(scheme)\(open.prefix(200))"
   }
 }
 

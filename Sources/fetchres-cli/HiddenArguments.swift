@@ -1,10 +1,33 @@
+import Failure
 import System
 
 /// Secrets that were given on the command line, which everybody on the machine can list: blanked there
 /// as soon as they are read. They were visible until then, so a file is better.
 enum HiddenArguments {
+  /// The URLs among them that hold a secret.
+  private static let urls = Monitor<[String]>([])
+
   static func hide(_ words: [String]) {
+    urls.look { $0 = words.map(value).filter(isSecretURL) }
     for secret in secrets(in: words) { ThisProcess.hideInArguments(secret) }
+  }
+
+  /// Whether a text is a URL with a password or a query.
+  static func isSecretURL(_ text: String) -> Bool {
+    guard let scheme = text.firstRange(of: "://") else { return false }
+    return secrets(inURL: text[scheme.upperBound...]).contains { !$0.isEmpty }
+  }
+
+  /// The text without the secrets of the URLs that were given: whatever was expected in their place, a
+  /// refusal quotes it.
+  static func masked(_ text: String) -> String {
+    urls.look { $0 }.reduce(text) { $0.replacing($1, with: URLText.shown($1)) }
+  }
+
+  /// The value of an option that is written with an equals sign; any other word as it is.
+  private static func value(_ word: String) -> String {
+    guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return word }
+    return String(word[word.index(after: sign)...])
   }
 
   /// What of the words is a secret, or may be one.

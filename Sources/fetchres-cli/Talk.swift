@@ -5,9 +5,10 @@ import System
 
 /// What is said to people: on standard error, one sentence a line.
 enum Talk {
-  /// A secret key that was given in the place of something else is not said again.
+  /// A secret key that was given in the place of something else is not said again, nor what is secret
+  /// of a URL.
   static func masked(_ text: String) -> String {
-    var (shown, rest) = ("", text[...])
+    var (shown, rest) = ("", HiddenArguments.masked(text)[...])
     while let key = rest.firstRange(of: "PRIVATE+KEY+") {
       shown += rest[..<key.lowerBound] + "(a secret key)"
       rest = rest[key.upperBound...].drop { !$0.isWhitespace && $0 != "'" }

@@ -137,6 +137,36 @@ import Testing
   }
 
   @Test(
+    "a URL in the place of something else is not shown with its secrets either",
+    arguments: [
+      ["URL"], ["keygen", "URL"], ["mirror", "add", "URL", "example.org/thing"],
+      ["mirror", "URL", "example.org/thing"], ["trust", "add", "URL"], ["integrity", "URL"],
+      ["pull", "http://127.0.0.1:9/manifest", "--origin=URL"],
+      ["pull", "http://127.0.0.1:9/manifest", "--json", "--connections", "URL"],
+      ["proof", "make", "URL", "v1", "0"], ["status", "URL"],
+      ["publish", "FILE", "--site", "SITE", "--key", "KEY", "--version", "v2", "--mirror", "URL"],
+      ["publish", "--refresh", "--site", "SITE", "--key", "KEY", "--mirror=URL"],
+      ["publish", "FILE", "--site", "SITE", "--key", "KEY", "--version", "URL"],
+    ])
+  func misplacedURL(_ words: [String]) throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    let file = try bench.scratch.write("file", [1])
+    for url in [
+      "http://user:passw0rd-in-url@h/", "http://h/?x=t0ken-in-query",
+      "http://user:passw0rd-in-url 'x@h/",
+    ] {
+      let outcome = try bench.fetchres.run(
+        words.map {
+          $0.replacing("URL", with: url).replacing("SITE", with: bench.site.path)
+            .replacing("KEY", with: bench.site.keyFile).replacing("FILE", with: file)
+        })
+      #expect(outcome.exitCode != 0)
+      try Self.expectNoSecret(outcome, bench.scratch("state"))
+    }
+  }
+
+  @Test(
     "a header that is refused is not shown",
     arguments: ["b3arer-in-header", "A: b3arer-in-header\u{7}", ": b3arer-in-header"])
   func refusedHeader(_ header: String) throws {

@@ -137,10 +137,10 @@ import Testing
   }
 
   @Test func `a refusal shows what can be shown`() {
-    #expect(WebURL.shown("ftp://h/m?x") == "ftp://h/m")
-    #expect(WebURL.shown("ftp://u:p@h/m#x") == "ftp://h/m")
-    #expect(WebURL.shown("u:p@h/m") == "h/m")
-    #expect(WebURL.shown("manifest") == "manifest")
+    #expect(URLText.shown("ftp://h/m?x") == "ftp://h/m")
+    #expect(URLText.shown("ftp://u:p@h/m#x") == "ftp://h/m")
+    #expect(URLText.shown("u:p@h/m") == "h/m")
+    #expect(URLText.shown("manifest") == "manifest")
   }
 
   @Test(arguments: [
