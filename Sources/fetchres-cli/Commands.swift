@@ -59,6 +59,11 @@ enum Commands {
       Output.line(spec.help)
       return 0
     }
+    // The proxy has a file for it, and says so itself.
+    for place in parsed.secretURLs(spec) where place != "--proxy" {
+      Talk.warning(
+        "a secret on the command line can be seen by others: the password or query of \(place)")
+    }
     guard spec.allOptions.contains(where: \.isConfigurable), !spec.configuresItself else {
       return try spec.run(parsed)
     }

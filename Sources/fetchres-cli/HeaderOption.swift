@@ -17,9 +17,13 @@ enum HeaderOption {
     return lines
   }
 
+  /// What names of headers have in them that hold a secret.
+  private static let words = [
+    "auth", "token", "key", "secret", "pass", "cookie", "credential", "session", "signature",
+  ]
+
   private static func isSecret(_ header: String) -> Bool {
     let name = HeaderLine.name(header)
-    return ["authorization", "cookie", "proxy-authorization"].contains(name)
-      || name.contains("token") || name.contains("key") || name.contains("secret")
+    return words.contains { name.contains($0) }
   }
 }

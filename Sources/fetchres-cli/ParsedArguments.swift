@@ -71,6 +71,13 @@ struct ParsedArguments: Sendable {
     if let group = option.group { groups.insert(group) }
   }
 
+  /// What of the command line is a URL with a secret in it: operands as such, options by name.
+  func secretURLs(_ spec: CommandSpec) -> [String] {
+    let urls = spec.allOptions.filter { $0.argument == "URL" && isTyped($0.name) }.map(\.name)
+    return operands.filter { HiddenArguments.isSecretURL($0) }.map { _ in "the URL" }
+      + urls.filter { all($0).contains { HiddenArguments.isSecretURL($0) } }
+  }
+
   func has(_ option: String) -> Bool { values[option] != nil }
 
   func value(_ option: String) -> String? { values[option]?.last }

@@ -206,4 +206,49 @@ import Testing
     quiet.expect(0)
     #expect(!quiet.error.contains("warning"))
   }
+
+  private func warnings(_ outcome: Outcome) -> Int {
+    outcome.error.components(separatedBy: "warning: a secret on the command line").count - 1
+  }
+
+  @Test(
+    "a URL with a password or a query is taken with one warning, whatever the command",
+    arguments: [
+      ["pull", "URL", "--key", "VKEY", "-d", "DIR"], ["inspect", "URL"],
+      ["integrity", "ingest", "URL"],
+      ["publish", "--check", "URL", "--site", "SITE"],
+      ["publish", "--recover=URL", "--site", "SITE", "--key", "KEY"],
+      ["pull", "PLAIN", "--key", "VKEY", "-d", "DIR", "--mirror", "URL", "--mirror", "URL"],
+    ])
+  func secretURL(_ words: [String]) throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    let plain = bench.server.base + "manifest"
+    let urls = [
+      plain.replacing("http://", with: "http://user:passw0rd-in-url@"),
+      plain + "?x=t0ken-in-query",
+    ]
+    for url in urls + [plain] {
+      let outcome = try bench.fetchres.run(
+        words.map {
+          $0.replacing("URL", with: url).replacing("PLAIN", with: plain)
+            .replacing("SITE", with: bench.site.path).replacing("DIR", with: bench.directory)
+            .replacing("VKEY", with: bench.site.key).replacing("KEY", with: bench.site.keyFile)
+        })
+      #expect(warnings(outcome) == (url == plain ? 0 : 1), "\(outcome.testDescription)")
+      try Self.expectNoSecret(outcome, bench.scratch("state"))
+    }
+  }
+
+  @Test(
+    "a header whose name speaks of a secret is taken with a warning",
+    arguments: [
+      "X-Auth", "x-api-PASSWORD", "X-Pass", "Api-Key", "X-Secret-Thing", "Cookie", "X-Credentials",
+      "X-Session", "X-Amz-Signature", "X-Amz-Security-Token",
+    ])
+  func secretHeader(_ name: String) throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    #expect(warnings(try bench.pull("--header", "\(name): b3arer-in-header")) == 1)
+  }
 }
