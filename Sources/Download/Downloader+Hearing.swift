@@ -21,8 +21,7 @@ extension Downloader {
       for (tile, failure) in tiles.received(tile, bytes) { tileFailed(tile, failure, now: now) }
       if tiles.outstanding < wanted { scheduler.received(tile, now: now) }
     case .tile(let tile, .failure(let failure)):
-      tiles.failed(tile)
-      tileFailed(tile, failure, now: now)
+      for (tile, failure) in tiles.failed(tile, failure) { tileFailed(tile, failure, now: now) }
     case .outcome(let outcome):
       try handle(outcome, now: now)
     case .committed(let failure):

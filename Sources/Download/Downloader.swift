@@ -248,11 +248,7 @@ package final class Downloader {
 
   private func requestTiles(now: Double) {
     guard !tiles.isIdle, scheduler.mayAsk(now: now) else { return }
-    for tile in tiles.nextRequests() {
-      guard let source = scheduler.source(for: tile, now: now) else {
-        tiles.failed(tile)
-        continue
-      }
+    for (tile, source) in tiles.nextRequests(source: { scheduler.source(for: $0, now: now) }) {
       scheduler.requested(tile, from: source)
       let mailbox = mailbox
       let receiver = SmallReceiver(limit: tile.byteCount) { result in
