@@ -11,28 +11,42 @@ struct History {
   /// Sentences for the user about records that are not as a single machine leaves them.
   let remarks: [String]
 
+  /// Without a head, only a checkpoint that the key itself signed says what it signed: the key that the
+  /// site names may be that of whoever wrote the site.
+  ///
+  /// - Parameter takesOver: whether a key without a head may go on with a log that it never signed.
   /// - Throws: `rollback` where the site is older than what the key signed, `fork` where it is another
-  ///   history, `unknown-key` where the key never signed the site.
+  ///   history, `unknown-key` where nothing says what the key signed.
   init(
-    _ site: SiteDirectory, _ keys: [KeyFile], _ fileSystem: any FileSystem
+    _ site: SiteDirectory, _ keys: [KeyFile], takesOver: Bool, _ fileSystem: any FileSystem
   ) throws(FetchFailure) {
     let note = try site.read(SitePaths.checkpoint, limit: Checkpoint.maximumByteCount)
-    var checkpoint: Checkpoint?
-    if let note { checkpoint = try Self.siteCheckpoint(note, site) }
+    let served = try note.map { note throws(FetchFailure) in try Self.siteCheckpoint(note, site) }
+    let checkpoint = served?.checkpoint
     self.checkpoint = checkpoint
     var remarks: [String] = []
     for file in keys {
-      guard let head = try KeyHead(keyFile: file.path).read(fileSystem) else {
-        if checkpoint != nil {
+      let isOwn = try served.map { served throws(FetchFailure) in
+        try Self.isSigned(served.note, by: file.key.key)
+      }
+      let head = try KeyHead(keyFile: file.path).read(fileSystem)
+      guard let head else {
+        guard let served else { continue }
+        if isOwn == true {
           remarks.append(
             "\(file.path) has no record yet: the site's checkpoint becomes its head, "
               + "which protects from now on")
+          continue
         }
+        guard takesOver else { throw Self.unrecorded(file, served.key, site) }
+        remarks.append(Self.takeOver(file, served.checkpoint, served.key))
         continue
       }
       let signed = try Checkpoint(try SignedNote(head).verify([file.key.key]))
       try Self.check(signed, against: checkpoint, site)
-      if let checkpoint, checkpoint.size > signed.size {
+      if let served, signed.size == 0, isOwn == false {
+        remarks.append(Self.takeOver(file, served.checkpoint, served.key))
+      } else if let checkpoint, checkpoint.size > signed.size {
         remarks.append(
           "the site has \(checkpoint.size - signed.size) releases more than the record of "
             + "\(file.path) knows: they were signed on another machine, and extend what it signed here"
@@ -42,27 +56,58 @@ struct History {
     self.remarks = remarks
   }
 
+  private static func isSigned(
+    _ note: SignedNote, by key: NoteKey
+  ) throws(FetchFailure) -> Bool {
+    do throws(FetchFailure) { _ = try note.verify([key]) } catch {
+      guard error.category == .unknownKey else { throw error }
+      return false
+    }
+    return true
+  }
+
+  private static func unrecorded(
+    _ file: KeyFile, _ other: NoteKey, _ site: SiteDirectory
+  ) -> FetchFailure {
+    FetchFailure(
+      .unknownKey,
+      "\(file.path) has no record of what it signed, and the log of \(site.path) is not signed by "
+        + "it, but by \(other)",
+      hint: "put \(file.path).head back, which keygen wrote and every publish renews; if this key "
+        + "never signed anything, --force-unannounced-key goes on without it")
+  }
+
+  private static func takeOver(
+    _ file: KeyFile, _ checkpoint: Checkpoint, _ other: NoteKey
+  ) -> String {
+    "\(file.path) signs this log for the first time, and goes on behind release "
+      + "\(checkpoint.size - 1) by \(other)"
+  }
+
   /// The checkpoint of the site, under the key that its newest manifest names.
   private static func siteCheckpoint(
     _ note: [UInt8], _ site: SiteDirectory
-  ) throws(FetchFailure) -> Checkpoint {
+  ) throws(FetchFailure) -> (checkpoint: Checkpoint, note: SignedNote, key: NoteKey) {
     guard let bytes = try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount) else {
       throw FetchFailure(
         .ioError, "the site \(site.path) has a checkpoint and no manifest",
         hint: "rebuild it with 'fetchres publish --recover URL --site \(site.path)'")
     }
     let manifest = try Manifest(selfSigned: bytes)
-    let checkpoint = try Checkpoint(try SignedNote(note).verify([manifest.key]))
+    let note = try SignedNote(note)
+    let checkpoint = try Checkpoint(try note.verify([manifest.key]))
     guard checkpoint.origin == manifest.origin else {
       throw FetchFailure(
         .originMismatch, "the site's checkpoint is that of \(checkpoint.origin)")
     }
-    return checkpoint
+    return (checkpoint, note, manifest.key)
   }
 
   private static func check(
     _ signed: Checkpoint, against site: Checkpoint?, _ directory: SiteDirectory
   ) throws(FetchFailure) {
+    // Every log extends the empty one.
+    guard signed.size > 0 else { return }
     let recover = "rebuild the site with 'fetchres publish --recover URL --site \(directory.path)'"
     guard let site else {
       throw FetchFailure(

@@ -78,7 +78,8 @@ package struct KeyFile: Sendable {
     throw FetchFailure(.usage, "the password of the secret key \(path) is wrong")
   }
 
-  /// Makes a new key and writes it, for its owner alone; never over something that is there.
+  /// Makes a new key and writes it, for its owner alone; never over something that is there. Its record
+  /// says that it has signed nothing: a key that has none may have signed anything.
   ///
   /// - Parameter password: what it is encrypted under; nil for nothing.
   package static func generate(
@@ -89,6 +90,9 @@ package struct KeyFile: Sendable {
     let text = password.map { SealedKey(key, password: $0).text } ?? key.secretText + "\n"
     do throws(SystemError) {
       let directory = try fileSystem.openDirectory(Path.parent(path))
+      guard try directory.statusIfPresent(Path.name(path) + KeyHead.suffix) == nil else {
+        throw SystemError(SystemError.exists, "open", path: path)
+      }
       let file = try directory.openFile(Path.name(path), .createNew(permissions: 0o600))
       try file.writeAll(Array(text.utf8))
       try file.sync()
@@ -97,6 +101,9 @@ package struct KeyFile: Sendable {
       if error.code == SystemError.exists { throw isThere(path) }
       throw error.failure("cannot write the key file \(path)")
     }
+    let nothing = Checkpoint(origin: origin, size: 0, root: .empty)
+    try KeyHead(keyFile: path).write(
+      SignedNote.sign(text: nothing.text, keys: [key]), fileSystem)
     return key.key
   }
 
@@ -109,20 +116,25 @@ package struct KeyFile: Sendable {
     var seen: Set<String> = []
     for path in paths {
       let directory = try? fileSystem.openDirectory(Path.parent(path))
-      let status = try? directory?.statusIfPresent(Path.name(path))
-      if status != nil || !seen.insert(path).inserted { throw isThere(path) }
+      let isFree = [path, path + KeyHead.suffix].allSatisfy {
+        ((try? directory?.statusIfPresent(Path.name($0))) ?? nil) == nil
+      }
+      guard isFree, seen.insert(path).inserted else { throw isThere(path) }
     }
   }
 
   private static func isThere(_ path: String) -> FetchFailure {
     FetchFailure(
-      .usage, "\(path) is there already, and a key is never overwritten",
+      .usage, "\(path) or its record is there already, and a key is never overwritten",
       hint: "choose another name for it")
   }
 }
 
-/// The last checkpoint that a key signed, in `<key file>.head`: what makes one history per key.
+/// The last checkpoint that a key signed, in `<key file>.head`: what makes one history per key. That of a
+/// new key is the empty log, which every other one extends.
 struct KeyHead {
+  static let suffix = ".head"
+
   /// Of the head file, absolute.
   let path: String
 
@@ -132,7 +144,7 @@ struct KeyHead {
     let absolute =
       keyFile.hasPrefix("/")
       ? keyFile : Path.join(ThisProcess.workingDirectory ?? ".", keyFile)
-    path = absolute + ".head"
+    path = absolute + Self.suffix
   }
 
   /// The note; nil if there is none.

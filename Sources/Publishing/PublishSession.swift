@@ -28,10 +28,11 @@ struct PublishSession {
     var clockWasWrong = false
   }
 
-  /// - Throws: `locked`, `usage`, `origin-mismatch`, `rollback`, `fork`.
+  /// - Parameter takesOver: whether a key without a record may go on with a log that it never signed.
+  /// - Throws: `locked`, `usage`, `origin-mismatch`, `rollback`, `fork`, `unknown-key`.
   init(
     site path: String, keyFiles: [String], _ passwords: PasswordSource, makes: Bool,
-    _ fileSystem: any FileSystem, now: UTCDate, report: (String) -> Void
+    takesOver: Bool, _ fileSystem: any FileSystem, now: UTCDate, report: (String) -> Void
   ) throws(FetchFailure) {
     self.fileSystem = fileSystem
     self.now = now
@@ -54,7 +55,7 @@ struct PublishSession {
     lock = try site.lock()
     completed = try Self.completePending(site, lock, fileSystem, report)
     newest = try Self.newestManifest(site, origin)
-    history = try History(site, keys, fileSystem)
+    history = try History(site, keys, takesOver: takesOver, fileSystem)
     for remark in history.remarks { report(remark) }
     try checkNewest()
     // A log that cannot be continued is said before anything is hashed.

@@ -31,9 +31,8 @@ extension Publisher {
       site: request.site, fileSystem, report)
     try Self.check(request.mirrors ?? [])
     let session = try PublishSession(
-      site: request.site, keyFiles: request.keyFiles, passwords, makes: false, fileSystem,
-      now: now(),
-      report: report)
+      site: request.site, keyFiles: request.keyFiles, passwords, makes: false,
+      takesOver: request.forcesUnannouncedKey, fileSystem, now: now(), report: report)
     guard let newest = session.newest else {
       throw FetchFailure(
         .usage, "the site \(request.site) has no release to refresh",

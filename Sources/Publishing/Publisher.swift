@@ -67,9 +67,8 @@ package struct Publisher {
     let input = try PublishInput(request, fileSystem)
     try Self.check(request.mirrors)
     let session = try PublishSession(
-      site: request.site, keyFiles: request.keyFiles, passwords, makes: true, fileSystem,
-      now: now(),
-      report: report)
+      site: request.site, keyFiles: request.keyFiles, passwords, makes: true,
+      takesOver: request.forcesUnannouncedKey, fileSystem, now: now(), report: report)
     if let there = try publishedManifest(request.version, session.site) {
       let result = try compare(input, with: there)
       try UploadOrder.forgetEarlier(session.lock)

@@ -26,7 +26,8 @@ import Testing
     let (id, seed) = (words[3], words[4])
     #expect(outcome.line.split(separator: "+")[1] == id)
     #expect(!outcome.error.contains(seed) && !outcome.output.contains(seed))
-    #expect(Disk.names(in: scratch.path) == ["thing.key"])
+    #expect(Disk.names(in: scratch.path) == ["thing.key", "thing.key.head"])
+    #expect(Disk.permissions(scratch("thing.key.head")) == 0o600)
   }
 
   @Test("two keys are never the same")

@@ -114,6 +114,42 @@ import Testing
     #expect(lines.isEmpty)
   }
 
+  /// The same machine without the record of its key.
+  private func withoutHead(_ workshop: Workshop) throws -> Workshop {
+    let copy = workshop.on(workshop.fileSystem.copy())
+    try copy.remove("/keys/first.head")
+    return copy
+  }
+
+  @Test func `without a head no log is taken over that another key signed`() throws {
+    let start = try workshop(releases: 2)
+    let (first, second) = (try start.key("first"), try start.key("second"))
+    // Whoever can write to the site begins another log, under a key that announces this one.
+    var other = start.on(start.fileSystem.copy())
+    try other.remove(Workshop.site)
+    other.keys = ["/keys/second"]
+    try other.publish("v1") { $0.nextKey = first }
+    var workshop = try withoutHead(start)
+    try replaceSite(of: workshop, by: other.files(below: Workshop.site))
+    workshop.seconds += 10
+    for keys in [["first"], ["first", "second"], ["second", "first"]] {
+      workshop.keys = keys.map { "/keys/\($0)" }
+      let refusal = try refusal(workshop)
+      #expect(refusal.category == .unknownKey && refusal.exitCode == 5)
+      #expect(refusal.hint?.contains("/keys/first.head") == true)
+      #expect(
+        category { () throws(FetchFailure) in try workshop.refresh() } == .unknownKey)
+    }
+    #expect(workshop.bytes("/keys/first.head") == nil)
+    // Who knows that it has signed nothing says so.
+    workshop.keys = ["/keys/first"]
+    var lines: [String] = []
+    try workshop.publish(
+      "v2", "two", change: { $0.forcesUnannouncedKey = true }, report: { lines.append($0) })
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains("release 0 by \(second)") == true)
+  }
+
   @Test func `a first publish says nothing of heads`() throws {
     var lines: [String] = []
     try Workshop().publish("v1", report: { lines.append($0) })

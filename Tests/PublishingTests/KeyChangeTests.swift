@@ -41,6 +41,20 @@ import Testing
     #expect(workshop.bytes("/keys/second.head") == workshop.bytes("/site/checkpoint"))
   }
 
+  @Test func `whose log the new key takes over is said, once`() throws {
+    var workshop = try Workshop()
+    let next = try workshop.key("second")
+    try workshop.publish("v1") { $0.nextKey = next }
+    workshop.keys = ["/keys/second"]
+    var lines: [String] = []
+    for version in ["v2", "v3"] {
+      workshop.seconds += 10
+      try workshop.publish(version, "two", report: { lines.append($0) })
+    }
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains("release 0 by \(try workshop.key("first"))") == true)
+  }
+
   @Test func `the new key may announce the one after it`() throws {
     var workshop = try Workshop()
     let (second, third) = (try workshop.key("second"), try workshop.key("third"))

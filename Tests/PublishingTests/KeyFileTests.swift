@@ -1,5 +1,6 @@
 import Failure
 import Glibc
+import SignedNote
 import Storage
 import TestSupport
 import Testing
@@ -14,18 +15,27 @@ import Testing
   @Test func `a new key is its owner's alone, durable, and read back`() throws {
     let fileSystem = workshop.fileSystem
     let key = try KeyFile.generate(Workshop.origin, at: "/keys/new", fileSystem)
-    #expect(try fileSystem.openDirectory("/keys").status("new").permissions == 0o600)
+    for name in ["new", "new.head"] {
+      #expect(try fileSystem.openDirectory("/keys").status(name).permissions == 0o600)
+    }
     let after = workshop.on(fileSystem.crash(survivors: .nothingUnsynced))
     #expect(try after.key("new") == key)
     #expect(key.origin == Workshop.origin)
+    // And with it that it has signed nothing.
+    let head = try #require(after.bytes("/keys/new.head"))
+    #expect(try Checkpoint(SignedNote(head).verify([key])).size == 0)
   }
 
   @Test func `a key is never written over anything`() throws {
+    // Nor beside the record of a key that is gone.
+    try workshop.remove("/keys/second")
     let before = try workshop.files()
-    #expect(
-      category { () throws(FetchFailure) in
-        _ = try KeyFile.generate(Workshop.origin, at: "/keys/first", workshop.fileSystem)
-      } == .usage)
+    for name in ["first", "second"] {
+      #expect(
+        category { () throws(FetchFailure) in
+          _ = try KeyFile.generate(Workshop.origin, at: "/keys/\(name)", workshop.fileSystem)
+        } == .usage)
+    }
     #expect(try workshop.files() == before)
   }
 
@@ -58,7 +68,7 @@ import Testing
   }
 
   @Test func `a head is durable when it was written, also if it was the same before`() throws {
-    let head = KeyHead(path: "/keys/first.head")
+    let head = KeyHead(path: "/keys/made.head")
     #expect(try head.read(workshop.fileSystem) == nil)
     try head.write([1, 2], workshop.fileSystem)
     #expect(try head.read(workshop.fileSystem) == [1, 2])
