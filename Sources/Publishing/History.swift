@@ -10,6 +10,8 @@ struct History {
   let checkpoint: Checkpoint?
   /// Sentences for the user about records that are not as a single machine leaves them.
   let remarks: [String]
+  /// What becomes the head of keys that have none: a checkpoint that each of them signed.
+  private let adopted: [(keyFile: String, note: [UInt8])]
 
   /// Without a head, only a checkpoint that the key itself signed says what it signed: the key that the
   /// site names may be that of whoever wrote the site.
@@ -25,6 +27,7 @@ struct History {
     let checkpoint = served?.checkpoint
     self.checkpoint = checkpoint
     var remarks: [String] = []
+    var adopted: [(keyFile: String, note: [UInt8])] = []
     for file in keys {
       let isOwn = try served.map { served throws(FetchFailure) in
         try Self.isSigned(served.note, by: file.key.key)
@@ -33,9 +36,7 @@ struct History {
       guard let head else {
         guard let served else { continue }
         if isOwn == true {
-          remarks.append(
-            "\(file.path) has no record yet: the site's checkpoint becomes its head, "
-              + "which protects from now on")
+          adopted.append((file.path, served.note.bytes))
           continue
         }
         guard takesOver else { throw Self.unrecorded(file, served.key, site) }
@@ -53,7 +54,18 @@ struct History {
         )
       }
     }
-    self.remarks = remarks
+    (self.remarks, self.adopted) = (remarks, adopted)
+  }
+
+  /// Makes the site's checkpoint the head of those keys that have none and signed it, durable before it
+  /// is said. Requires that the log of the site was verified.
+  func adopt(_ fileSystem: any FileSystem, _ report: (String) -> Void) throws(FetchFailure) {
+    for (keyFile, note) in adopted {
+      try KeyHead(keyFile: keyFile).write(note, fileSystem)
+      report(
+        "\(keyFile) had no record: the site's checkpoint became its head, "
+          + "which protects from now on")
+    }
   }
 
   private static func isSigned(

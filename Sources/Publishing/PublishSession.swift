@@ -60,6 +60,7 @@ struct PublishSession {
     try checkNewest()
     // A log that cannot be continued is said before anything is hashed.
     _ = try LogWriter(site, history.checkpoint)
+    try history.adopt(fileSystem, report)
   }
 
   var key: NoteKey { keys[0].key.key }

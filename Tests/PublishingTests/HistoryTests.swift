@@ -121,6 +121,42 @@ import Testing
     return copy
   }
 
+  @Test func `the head is durable before it is said, whatever comes of the run`() throws {
+    var workshop = try workshop(releases: 1)
+    let backup = try workshop.files(below: Workshop.site)
+    try workshop.publish(1, from: 2)
+    workshop.seconds += 10
+    // What is there, other content under its name, and a new version.
+    for (version, file) in [("v2", "one"), ("v2", "four"), ("v3", "four")] {
+      let start = try withoutHead(workshop)
+      let served = start.bytes("/site/checkpoint")
+      let ended = start.on(start.fileSystem.copy())
+      _ = try? ended.publish(version, file, report: { _ in ended.fileSystem.cutPower() })
+      let after = ended.on(ended.fileSystem.crash(survivors: .nothingUnsynced))
+      #expect(served != nil && after.bytes("/keys/first.head") == served)
+
+      let running = start.on(start.fileSystem.copy())
+      var lines: [String] = []
+      _ = try? running.publish(version, file, report: { lines.append($0) })
+      #expect(lines.count == 1 && lines.first?.contains("protects from now on") == true)
+      _ = try? running.publish(version, file, report: { lines.append($0) })
+      #expect(lines.count == 1)
+      try replaceSite(of: running, by: backup)
+      #expect(try refusal(running).category == .rollback)
+    }
+  }
+
+  @Test func `a site that is refused becomes no head, and no line says so`() throws {
+    let workshop = try withoutHead(try workshop(releases: 2))
+    try workshop.remove("/site/tile/0/000.p/2")
+    var lines: [String] = []
+    #expect(
+      category { () throws(FetchFailure) in
+        try workshop.publish("v3", "four", report: { lines.append($0) })
+      } == .tileInvalid)
+    #expect(lines.isEmpty && workshop.bytes("/keys/first.head") == nil)
+  }
+
   @Test func `without a head no log is taken over that another key signed`() throws {
     let start = try workshop(releases: 2)
     let (first, second) = (try start.key("first"), try start.key("second"))

@@ -12,6 +12,8 @@ import Testing
   /// One release, or a second one behind it, with one key or two.
   enum Case: CaseIterable {
     case first, second, cosigned, linked, keyChange
+    /// The record of the key is lost.
+    case headless
   }
 
   private struct State: Hashable {
@@ -142,6 +144,12 @@ import Testing
       return (workshop, ["first"])
     case .second:
       try workshop.publish("old", "one")
+      workshop.seconds += 10
+      return (workshop, ["first"])
+    case .headless:
+      try workshop.publish("old", "one")
+      try workshop.remove("/keys/first.head")
+      try workshop.fileSystem.openDirectory("/keys").sync()
       workshop.seconds += 10
       return (workshop, ["first"])
     case .cosigned:
