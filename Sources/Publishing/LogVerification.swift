@@ -38,11 +38,8 @@ package struct LogVerification {
 
   /// - Throws: the first difference.
   package func run() throws(FetchFailure) -> Summary {
-    guard let newestNote = try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount),
-      let checkpointNote = try site.read(SitePaths.checkpoint, limit: Checkpoint.maximumByteCount)
-    else {
-      throw FetchFailure(.unavailable, "\(site.path) has no manifest or no checkpoint")
-    }
+    let newestNote = try read(SitePaths.manifest, limit: Manifest.maximumByteCount)
+    let checkpointNote = try read(SitePaths.checkpoint, limit: Checkpoint.maximumByteCount)
     let newest = try naming(SitePaths.manifest) { () throws(FetchFailure) in
       try Manifest(selfSigned: newestNote)
     }
@@ -70,9 +67,28 @@ package struct LogVerification {
         throw difference(
           .blockMismatch, SitePaths.file(version, state.manifest.file), "is missing")
       }
+      guard try !site.has("\(SitePaths.release(version))/tile") else {
+        throw difference(
+          .blockMismatch, SitePaths.file(version, state.manifest.file),
+          "is missing, and its tile directory is not: it is lost, or a prune was interrupted",
+          hint: "where it was to be pruned, 'fetchres publish --prune \(version) --site "
+            + "\(site.path)' ends that")
+      }
       summary.pruned.append(version)
     }
     return summary
+  }
+
+  /// A file that every site has.
+  ///
+  /// - Throws: `unavailable` if there is no trace of a site.
+  private func read(_ path: String, limit: Int) throws(FetchFailure) -> [UInt8] {
+    if let bytes = try site.read(path, limit: limit) { return bytes }
+    for trace in [SitePaths.manifest, SitePaths.checkpoint, SitePaths.releases, "tile"]
+    where try site.has(trace) {
+      throw difference(.notLogged, path, "is missing")
+    }
+    throw FetchFailure(.unavailable, "nothing is published in \(site.path)")
   }
 
   // MARK: The log
@@ -167,8 +183,8 @@ package struct LogVerification {
   }
 
   private func difference(
-    _ category: FailureCategory, _ path: String, _ what: String
+    _ category: FailureCategory, _ path: String, _ what: String, hint: String? = nil
   ) -> FetchFailure {
-    FetchFailure(category, "\(path) \(what)")
+    FetchFailure(category, "\(path) \(what)", hint: hint)
   }
 }

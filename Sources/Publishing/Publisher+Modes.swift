@@ -79,7 +79,7 @@ extension Publisher {
       guard let (release, _) = try site.locate(SitePaths.releaseManifest(version)) else {
         return false
       }
-      // The file first: without it a version counts as pruned, whatever is left of its tiles.
+      // The file first: tiles that are left mislead nobody, and pruning it again removes them.
       let hadFile = try release.removeIfPresent(manifest.file)
       try release.sync()
       let hadTiles = try release.statusIfPresent("tile") != nil

@@ -153,6 +153,15 @@ import Testing
     try bench.verifyLog().expect(0)
     try bench.fetchres.run("log", "verify", bench.scratch("nothing"))
       .expectRefusal(6, "cannot open the site")
+    for file in ["releases/v1/thing.bin", "checkpoint", "manifest"] {
+      let bytes = try Disk.read("\(bench.site.path)/\(file)")
+      try Disk.remove("\(bench.site.path)/\(file)")
+      try bench.verifyLog().expectRefusal(4, "\(file) is missing")
+      try Disk.write("\(bench.site.path)/\(file)", bytes)
+    }
+    try Disk.makeDirectory(bench.scratch("empty"))
+    try bench.fetchres.run("log", "verify", bench.scratch("empty"))
+      .expectRefusal(1, "nothing is published")
   }
 
   @Test("serve never shows what is being published", arguments: [Server.serve])

@@ -43,6 +43,25 @@ import Testing
     #expect(lines.first?.contains("was not announced") == true)
   }
 
+  @Test func `a trace of a site is one that has to hold, and no trace is no site`() throws {
+    let workshop = try Workshop()
+    try workshop.publish("v1")
+    let served = ServedSite(try workshop.files(), Proofs([])).files.keys
+    func category(keeping kept: (String) -> Bool) throws -> FailureCategory? {
+      let copy = workshop.on(workshop.fileSystem.copy())
+      for path in served where !kept(path) { try copy.remove("/site/\(path)") }
+      for name in ["tile", "releases"]
+      where !served.contains(where: { $0.hasPrefix(name) && kept($0) }) {
+        try copy.remove("/site/\(name)")
+      }
+      return failure { () throws(FetchFailure) in _ = try copy.verifyLog() }?.category
+    }
+    for part in ["manifest", "checkpoint", "tile/", "releases/"] {
+      #expect(try category { $0.hasPrefix(part) } == .notLogged, "\(part)")
+    }
+    #expect(try category { _ in false } == .unavailable)
+  }
+
   @Test func `whatever is changed in a file that a client may ask for is found and named`() throws {
     var workshop = try Workshop()
     try workshop.publish("v1", "one")
@@ -63,10 +82,6 @@ import Testing
         try workshop.remove("/site/\(path)")
         if let bytes { try workshop.put("/site/\(path)", bytes) }
         let refusal = failure { () throws(FetchFailure) in _ = try workshop.verifyLog() }
-        if bytes == nil, path == "releases/v1/one" {
-          #expect(refusal == nil)
-          continue
-        }
         #expect(refusal != nil, "\(path)")
         #expect(refusal?.message.contains(path) == true, "\(path): \(refusal?.message ?? "")")
       }
