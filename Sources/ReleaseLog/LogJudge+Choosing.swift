@@ -188,15 +188,10 @@ extension LogJudge {
     around index: Int64, of tree: LogTree, asking first: [Int]
   ) throws(FetchFailure) -> EntryBundle {
     try prove([index], of: tree, asking: first)
-    var reason: FetchFailure?
-    for source in order(first) {
-      do throws(FetchFailure) { return try tree.bundle(around: index, by: sources[source]) } catch {
-        if error.category == .interrupted { throw error }
-        blame(source, error)
-        reason = reason ?? error
-      }
-    }
-    throw reason ?? FetchFailure(.unreachable, "nobody was asked for the log")
+    let order = order(first)
+    return try tree.bundle(
+      around: index, by: order.map { sources[$0] }, patience: setup.patience
+    ) { blame(order[$0], $1) }
   }
 
   /// The newest entry of this manifest's kind, behind `above`: the entry is the whole signed note.

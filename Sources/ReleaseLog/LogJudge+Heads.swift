@@ -187,16 +187,10 @@ extension LogJudge {
     } else {
       do throws(FetchFailure) {
         let tree = try LogTree(kept, edge: state.edge)
-        var reason: FetchFailure?
-        for index in sources.indices {
-          do throws(FetchFailure) {
-            try tree.prove([group.head.size - 1, kept.size - 1], by: sources[index])
-            reason = nil
-            break
-          } catch { reason = error }
-        }
         // They need not have tiles of what they do not show: no fault.
-        if let reason { throw reason }
+        try tree.prove(
+          [group.head.size - 1, kept.size - 1], by: sources, patience: setup.patience
+        ) { _, _ in }
         if let evidence = tree.compare(group.head) { return .ended(try fork(evidence)) }
         note(group, .proven)
       } catch {

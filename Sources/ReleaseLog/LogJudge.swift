@@ -100,8 +100,12 @@ final class LogJudge {
     if failures[source] == nil { failures[source] = failure.from(sources[source].name) }
   }
 
-  /// The order in which to ask for tiles: those first that should have them.
-  func order(_ first: [Int]) -> [Int] { first + sources.indices.filter { !first.contains($0) } }
+  /// The order in which to ask for tiles: those first that should have them, and last who is to blame
+  /// for something already.
+  func order(_ first: [Int]) -> [Int] {
+    let all = first + sources.indices.filter { !first.contains($0) }
+    return all.filter { failures[$0] == nil } + all.filter { failures[$0] != nil }
+  }
 
   /// Proves leaves with tiles of whichever source has good ones.
   ///
@@ -109,15 +113,10 @@ final class LogJudge {
   func prove(
     _ leaves: Set<Int64>, of tree: LogTree, asking first: [Int]
   ) throws(FetchFailure) {
-    var reason: FetchFailure?
-    for index in order(first) {
-      do throws(FetchFailure) { return try tree.prove(leaves, by: sources[index]) } catch {
-        if error.category == .interrupted { throw error }
-        blame(index, error)
-        reason = reason ?? error
-      }
+    let order = order(first)
+    try tree.prove(leaves, by: order.map { sources[$0] }, patience: setup.patience) {
+      blame(order[$0], $1)
     }
-    if let reason { throw reason }
   }
 
   // MARK: Notes

@@ -20,6 +20,8 @@ package struct LogMonitor {
     package var pinned: String?
     /// Seconds after which unreachable sources end the run.
     package var giveUpAfter = 600.0
+    /// Seconds until another source is asked beside one that has not answered with tiles or entries.
+    package var patience = 10.0
     /// Seconds until one of those sources may be asked again, after so many rounds in a row in which
     /// none could be reached.
     package var wait: @Sendable (_ failures: Int, _ sources: [Int]) -> Double

@@ -26,58 +26,73 @@ final class LogTree {
   ///
   /// - Throws: `tile-invalid`, and what the source says.
   func prove(_ leaves: Set<Int64>, by source: LogSource) throws(FetchFailure) {
+    try prove(leaves, by: [source], patience: 0) { _, _ in }
+  }
+
+  /// Proves them with tiles of the first source that has good ones, as ``LogSource/race`` asks them.
+  func prove(
+    _ leaves: Set<Int64>, by sources: [LogSource], patience: Double,
+    blame: (Int, FetchFailure) -> Void
+  ) throws(FetchFailure) {
+    var asked = [[TileAddress]](repeating: [], count: sources.count)
+    try LogSource.race(sources, patience: patience, blame: blame) { number in
+      asked[number] = missingTiles(leaves)
+      return asked[number].map(Self.file)
+    } take: { number, results throws(FetchFailure) in
+      do throws(FetchFailure) {
+        try authenticate(
+          zip(asked[number], results).map { address, result in Self.tile(address, result) })
+      } catch { throw error.from(sources[number].name) }
+    }
+  }
+
+  /// The tiles that those leaves need, in the order in which they are authenticated: all of the edge or
+  /// nothing of it first, then parents before their children.
+  private func missingTiles(_ leaves: Set<Int64>) -> [TileAddress] {
     var missing: [TileAddress] = []
     for leaf in leaves.sorted() where leaf >= 0 && leaf < head.size {
       for tile in tree.missingTiles(for: leaf..<leaf + 1) where !missing.contains(tile) {
         missing.append(tile)
       }
     }
-    let partial = missing.filter { !$0.isFull }
-    let full = missing.filter(\.isFull).sorted { $0.level > $1.level }
-    let tiles = Self.fetch(partial + full, from: source)
-    func named<Value>(
-      _ body: () throws(FetchFailure) -> Value
-    ) throws(FetchFailure) -> Value {
-      do throws(FetchFailure) { return try body() } catch { throw error.from(source.name) }
-    }
-    if !partial.isEmpty {
-      var edge: [SuspectTile] = []
-      for tile in tiles.prefix(partial.count) { edge.append(try tile.get()) }
-      try named { () throws(FetchFailure) in try tree.authenticate(edge: edge) }
-      self.edge = edge.map { LogState.EdgeTile(address: $0.address, bytes: $0.bytes) }
-    }
-    for tile in tiles.dropFirst(partial.count) {
-      let tile = try tile.get()
-      try named { () throws(FetchFailure) in try tree.authenticate(tile) }
-    }
+    return missing.filter { !$0.isFull }
+      + missing.filter(\.isFull).sorted { $0.level > $1.level }
   }
 
-  /// Asks for tiles at the same time. Logs grow: where a partial one is gone, the full one is asked
-  /// for once, and its first hashes are taken.
-  private static func fetch(
-    _ addresses: [TileAddress], from source: LogSource
-  ) -> [Result<SuspectTile, FetchFailure>] {
-    func get(_ addresses: [TileAddress]) -> [LogSource.Result] {
-      source.get(addresses.map { LogSource.Ask($0.path, limit: $0.byteCount) })
-    }
-    var results = get(addresses)
-    let grown = addresses.indices.filter { index in
-      guard case .failure(let failure) = results[index] else { return false }
-      return failure.httpStatus == 404 && !addresses[index].isFull
-    }
-    if !grown.isEmpty {
-      let full = grown.map { TileAddress(level: addresses[$0].level, index: addresses[$0].index) }
-      for (index, result) in zip(grown, get(full)) {
-        guard case .success(let answer) = result else { continue }
-        results[index] = .success(
-          answer.bytes.count == full[0].byteCount
-            ? LogSource.Answer(Array(answer.bytes.prefix(addresses[index].byteCount))) : answer)
+  /// What to ask for. Of a tile that has grown the first hashes are taken.
+  private static func file(_ address: TileAddress) -> LogSource.LogFile {
+    let full = TileAddress(level: address.level, index: address.index)
+    return LogSource.LogFile(
+      ask: LogSource.Ask(address.path, limit: address.byteCount),
+      full: address.isFull ? nil : LogSource.Ask(full.path, limit: full.byteCount))
+  }
+
+  private static func tile(
+    _ address: TileAddress, _ result: LogSource.Result
+  ) -> Result<SuspectTile, FetchFailure> {
+    do throws(FetchFailure) {
+      let bytes = try result.get().bytes
+      let full = TileAddress(level: address.level, index: address.index)
+      let hasGrown = bytes.count == full.byteCount
+      return .success(
+        try SuspectTile(address, hasGrown ? Array(bytes.prefix(address.byteCount)) : bytes))
+    } catch { return .failure(error) }
+  }
+
+  private func authenticate(
+    _ tiles: [Result<SuspectTile, FetchFailure>]
+  ) throws(FetchFailure) {
+    var edge: [SuspectTile] = []
+    for tile in tiles {
+      let tile = try tile.get()
+      guard !tile.address.isFull else {
+        try tree.authenticate(tile)
+        continue
       }
-    }
-    return zip(addresses, results).map { address, result in
-      do throws(FetchFailure) {
-        return .success(try SuspectTile(address, try result.get().bytes))
-      } catch { return .failure(error.from(source.name)) }
+      edge.append(tile)
+      guard edge.count == tree.shape.edge.count else { continue }
+      try tree.authenticate(edge: edge)
+      self.edge = edge.map { LogState.EdgeTile(address: $0.address, bytes: $0.bytes) }
     }
   }
 
@@ -105,13 +120,29 @@ final class LogTree {
       smaller: other, larger: head, hashes: tree.impliedProof(from: other.size))
   }
 
-  /// The entries of the bundle that holds entry `index`, verified.
-  func bundle(around index: Int64, by source: LogSource) throws(FetchFailure) -> EntryBundle {
-    do throws(FetchFailure) {
-      let log = RemoteLog { path, limit throws(FetchFailure) in
-        try source.get([LogSource.Ask(path, limit: limit)])[0].get().bytes
-      }
-      return try log.entries(index / Int64(Tile.width), of: &tree)
-    } catch { throw error.from(source.name) }
+  /// The entries of the bundle that holds entry `index`, verified, from the first source that has them.
+  /// Requires that the entry is proven.
+  func bundle(
+    around index: Int64, by sources: [LogSource], patience: Double,
+    blame: (Int, FetchFailure) -> Void
+  ) throws(FetchFailure) -> EntryBundle {
+    let number = index / Int64(Tile.width)
+    let width = Int(min(head.size - number * Int64(Tile.width), Int64(Tile.width)))
+    func ask(_ width: Int) -> LogSource.Ask {
+      LogSource.Ask(
+        TileAddress.entriesPath(index: number, width: width),
+        limit: EntryBundle.maximumByteCount(width: width))
+    }
+    let file = LogSource.LogFile(ask: ask(width), full: width < Tile.width ? ask(Tile.width) : nil)
+    return try LogSource.race(sources, patience: patience, blame: blame) { _ in
+      [file]
+    } take: { source, results throws(FetchFailure) in
+      do throws(FetchFailure) {
+        let log = RemoteLog(fallsBack: false) { _, _ throws(FetchFailure) in
+          try results[0].get().bytes
+        }
+        return try log.entries(number, of: &tree)
+      } catch { throw error.from(sources[source].name) }
+    }
   }
 }

@@ -169,6 +169,32 @@ import Testing
     #expect(visitor.faults == ["\(bad.name) unreachable"] && visitor.waited.isEmpty)
   }
 
+  @Test("a mirror that trickles tiles or entries beside a good one")
+  func slowMirror() throws {
+    let junk = Array("\u{2014} somebody.example AAAAAAAAAAAA\n".utf8)
+    for slow in ["tile/", "tile/entries/", "tile/0/"] {
+      for isFirst in [true, false] {
+        for isKnown in [true, false] {
+          var world = LargeLogTests.world(300)
+          let good = Server("http://two.example/", world)
+          let visitor = Visitor(world)
+          visitor.patience = 0
+          if isKnown { _ = try visitor.pull(good) }
+          world.publish("v2")
+          good.serve(world)
+          // Another signature line makes the entry be asked for.
+          let bad = Server(world)
+          bad.put(SitePaths.manifest, world.newest + junk)
+          let server = SlowServer(bad) { $0.hasPrefix(slow) }
+          let sources = [server.source, good.source]
+          let verdict = try visitor.pull(sources: isFirst ? sources : sources.reversed())
+          #expect(!server.end(), "\(slow) \(isFirst) \(isKnown)")
+          #expect(verdict.release.note == world.newest && visitor.alerts.isEmpty)
+        }
+      }
+    }
+  }
+
   @Test("key compromise with an announced next key")
   func keyCompromise() throws {
     let (second, third) = (

@@ -4,6 +4,7 @@ import Manifest
 import MerkleTree
 import ReleaseLog
 import SignedNote
+import System
 import TestSupport
 import Testing
 
@@ -139,6 +140,30 @@ import Testing
       #expect(visitor.alerts.isEmpty)
       #expect(try visitor.state().seen.allSatisfy { $0.standing == .proven })
     }
+  }
+
+  @Test("a slow source beside those that have nothing")
+  func slowSource() throws {
+    let world = LargeLogTests.world(300)
+    let (visitor, good) = (Visitor(world), Server(world))
+    visitor.patience = 0
+    let bad = Server("http://two.example/", world)
+    let isAsked = Monitor(false)
+    bad.bend { path, _ in
+      guard path.hasPrefix("tile/") else { return nil }
+      isAsked.change { $0 = true }
+      return []
+    }
+    // It has until its last byte as long as nobody else has one.
+    let slow = LogSource(name: good.name) { ask, done in
+      guard ask.path.hasPrefix("tile/") else { return good.source.start(ask, done) }
+      WorkThread("slow") {
+        _ = isAsked.wait(until: Clocks.monotonic() + 20) { $0 ? true : nil }
+        good.source.start(ask, done)
+      }.detach()
+    }
+    #expect(try visitor.pull(sources: [slow, bad.source]).release.note == world.newest)
+    #expect(visitor.alerts.isEmpty && !visitor.faults.contains { $0.hasPrefix(good.name) })
   }
 
   @Test("a wrong clock")

@@ -14,6 +14,8 @@ final class Visitor {
   var pinned: String?
   var witnesses = WitnessPolicy()
   var maximumAge: Int64?
+  /// Seconds that a slow source has for tiles and entries before another is asked as well.
+  var patience = 10.0
   /// The local clock.
   var wall = World.start + 3_600
   var boot = BootIdentity([UInt8](repeating: 1, count: 16))
@@ -55,6 +57,7 @@ final class Visitor {
     setup.pinned = pinned
     setup.witnesses = witnesses
     setup.maximumAge = maximumAge
+    setup.patience = patience
     let clock = LogClock(
       wall: { self.wall }, boot: { (self.boot, self.sinceBoot) },
       monotonic: { Double(self.sinceBoot) })

@@ -172,3 +172,40 @@ final class Server: Sendable {
     }
   }
 }
+
+/// A server that keeps some files back until it is told to give up on them.
+final class SlowServer: Sendable {
+  private let server: Server
+  private let isSlow: @Sendable (String) -> Bool
+  /// Who waits, and whether that is over.
+  private let state = Monitor((waiting: [WorkThread](), isOver: false, isOverdue: false))
+  /// Nobody waits for ever for somebody who fails to ask another.
+  private static let longest = 20.0
+
+  init(_ server: Server, isSlow: @escaping @Sendable (String) -> Bool) {
+    (self.server, self.isSlow) = (server, isSlow)
+  }
+
+  var source: LogSource {
+    LogSource(name: server.name) { [self] ask, done in
+      guard isSlow(ask.path) else { return server.source.start(ask, done) }
+      let thread = WorkThread("slow") { [state] in
+        let deadline = Clocks.monotonic() + Self.longest
+        let isOver: Bool? = state.wait(until: deadline) { $0.isOver ? true : nil }
+        if isOver == nil { state.change { $0.isOverdue = true } }
+        done(.failure(FetchFailure(.timeout, "too slow")))
+      }
+      state.change { $0.waiting.append(thread) }
+    }
+  }
+
+  /// - Returns: whether it kept somebody waiting until it gave up.
+  func end() -> Bool {
+    let threads = state.change { state in
+      state.isOver = true
+      return state.waiting
+    }
+    for thread in threads { thread.join() }
+    return state.look { $0.isOverdue }
+  }
+}
