@@ -58,12 +58,14 @@ package struct KeyRing: Sendable {
     do throws(FetchFailure) {
       let manifest = try checked(try note.verify(keys))
       try checkAnnouncement(manifest)
-      // A co-signature by a key of this run installs no other key. What is older than the kept manifest
-      // installs nothing: the log holds it already, or it is refused.
-      guard let kept, manifest.key != kept.key, !keys.contains(manifest.key),
-        manifest.release > kept.release
-      else { return .accepted(manifest) }
-      return try follow(manifest, after: kept)
+      // What is older than the kept manifest installs nothing: the log holds it already, or it is
+      // refused.
+      guard let kept, manifest.key != kept.key, manifest.release > kept.release else {
+        return .accepted(manifest)
+      }
+      // A co-signature by a key of this run installs no other key.
+      guard keys.contains(manifest.key) else { return try follow(manifest, after: kept) }
+      return takesOver(manifest, from: kept) ? .successor(manifest) : .accepted(manifest)
     } catch {
       guard error.category == .unknownKey, let kept, keys.contains(kept.key),
         let key = note.unverifiedKeys.first, key.origin == origin, !keys.contains(key)
@@ -71,6 +73,12 @@ package struct KeyRing: Sendable {
       // Signed by a key that nobody named, where a key of this run has signed before.
       return try follow(try checked(try note.verify([key])), after: kept)
     }
+  }
+
+  /// Whether a key that the user named himself now follows the kept one, which had announced it.
+  private func takesOver(_ manifest: Manifest, from kept: Manifest) -> Bool {
+    keys.contains(kept.key) && end(of: kept.key) == nil && manifest.since > kept.release
+      && kept.nextKey == Self.digest(of: manifest.key)
   }
 
   /// What a later release is whose key is none of this run.

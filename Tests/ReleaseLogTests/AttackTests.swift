@@ -316,6 +316,36 @@ import Testing
     #expect(visitor.refusal(server) == .keyChange)
   }
 
+  @Test("key compromise of an old key that is trusted beside the announced one")
+  func oldKeyCompromise() throws {
+    let second = SigningKey.generate(World.origin)
+    var world = World()
+    world.nextKey = KeyRing.digest(of: second.key)
+    world.release("v1", "v2")
+    let first = world
+    let (visitor, server) = (Visitor([world.key.key, second.key]), Server(world))
+    _ = try visitor.pull(server)
+    world.change(to: second)
+    world.publish("v3")
+    server.serve(world)
+    _ = try visitor.pull(server)
+    #expect(try visitor.state().successions.map(\.since) == [2])
+    // It signs nothing behind the change, and so announces nothing.
+    let own = SigningKey.generate(World.origin)
+    var thief = world
+    (thief.key, thief.since, thief.nextKey) = (first.key, 0, KeyRing.digest(of: own.key))
+    thief.publish("v4")
+    server.serve(thief)
+    #expect(visitor.refusal(server) == .keyChange)
+    // What it signed before stays good, pinned or from a mirror that is behind.
+    server.serve(world)
+    let mirror = Server("http://two.example/", first)
+    #expect(try visitor.pull(mirror, server).release.note == world.newest)
+    visitor.pinned = "v1"
+    #expect(try visitor.pull(server).release.note == world.entries[0])
+    #expect(visitor.alerts.isEmpty && visitor.faults.isEmpty)
+  }
+
   @Test("split view")
   func splitView() throws {
     var (world, visitor, server) = try World.settled()
