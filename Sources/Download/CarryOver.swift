@@ -112,10 +112,12 @@ struct CarryOver {
     return released
   }
 
-  /// Blocks of the resource that this leaf hash may stand for.
-  func places(of leaf: Digest) -> [Int64] {
-    guard let index, index.isComplete else { return [] }
-    return index.blocks(of: leaf)
+  /// A block of the resource that this leaf hash may stand for. Of equal ones it is the one that the
+  /// others wait for: naming them all, for each of as many equal blocks of a local file, would take the
+  /// square of their number.
+  func place(of leaf: Digest) -> Int64? {
+    guard let index, index.isComplete else { return nil }
+    return index.block(of: leaf)
   }
 
   // MARK: Equal blocks

@@ -110,10 +110,11 @@ extension Downloader {
   func propose(_ found: [(block: Int64, leaf: Digest)], _ id: ObjectIdentifier) {
     guard let file = lookedAt[id] else { return }
     for (block, leaf) in found {
-      for place in carryOver.places(of: leaf) where !scheduler.isVerified(place..<place + 1) {
-        // One that somebody works on comes anyway.
-        if withholds(place) { moves.append((file, block, place)) }
+      guard let place = carryOver.place(of: leaf), !scheduler.isVerified(place..<place + 1) else {
+        continue
       }
+      // One that somebody works on comes anyway.
+      if withholds(place) { moves.append((file, block, place)) }
     }
   }
 }

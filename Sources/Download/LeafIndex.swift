@@ -37,15 +37,15 @@ struct LeafIndex: Sendable {
   /// Whether some of those leaves were learned: leaves are learned by the tile.
   func hasLearned(_ blocks: Range<Int64>) -> Bool { learned.count(in: blocks) > 0 }
 
-  /// The blocks whose leaf hash may be this one, in order. Requires a complete index.
-  func blocks(of leaf: Digest) -> [Int64] {
+  /// The first block whose leaf hash may be this one. Requires a complete index.
+  func block(of leaf: Digest) -> Int64? {
     let prefix = Self.prefix(leaf)
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].prefix < prefix { low = middle + 1 } else { high = middle }
     }
-    return entries[low...].prefix { $0.prefix == prefix }.map(\.block)
+    return low < entries.count && entries[low].prefix == prefix ? entries[low].block : nil
   }
 
   /// The groups of blocks that may be equal, two or more in each. Requires a complete index.
