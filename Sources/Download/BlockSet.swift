@@ -19,14 +19,14 @@ package struct BlockSet: Sendable, Equatable {
   }
 
   package mutating func insert(_ range: Range<Int64>) {
-    forEachWord(range) { word, mask in
+    Self.forEachWord(range, universe) { word, mask in
       count += Int64((~words[word] & mask).nonzeroBitCount)
       words[word] |= mask
     }
   }
 
   package mutating func remove(_ range: Range<Int64>) {
-    forEachWord(range) { word, mask in
+    Self.forEachWord(range, universe) { word, mask in
       count -= Int64((words[word] & mask).nonzeroBitCount)
       words[word] &= ~mask
     }
@@ -35,7 +35,9 @@ package struct BlockSet: Sendable, Equatable {
   /// How many blocks of `range` are in the set.
   package func count(in range: Range<Int64>) -> Int64 {
     var sum: Int64 = 0
-    forEachWord(range) { word, mask in sum += Int64((words[word] & mask).nonzeroBitCount) }
+    Self.forEachWord(range, universe) { word, mask in
+      sum += Int64((words[word] & mask).nonzeroBitCount)
+    }
     return sum
   }
 
@@ -70,7 +72,10 @@ package struct BlockSet: Sendable, Equatable {
     return block < universe ? block : nil
   }
 
-  private func forEachWord(_ range: Range<Int64>, _ body: (Int, UInt64) -> Void) {
+  /// Holds no set, so that `body` changes one in its place: a second holder would make it a copy.
+  private static func forEachWord(
+    _ range: Range<Int64>, _ universe: Int64, _ body: (Int, UInt64) -> Void
+  ) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= universe, "Download: block out of range")
     guard !range.isEmpty else { return }

@@ -72,6 +72,30 @@ import Testing
     }
   }
 
+  /// Where the words of a set stand in memory.
+  private static func place(_ set: inout BlockSet) -> Int {
+    withUnsafeBytes(of: &set) { bytes in
+      bytes.load(fromByteOffset: bytes.count - MemoryLayout<Int>.size, as: Int.self)
+    }
+  }
+
+  @Test func `a change is made in place, however large the set`() {
+    var set = BlockSet(universe: 1 << 20)
+    let place = Self.place(&set)
+    for step in 0..<200 as Range<Int64> {
+      set.insert(step * 1_000..<step * 1_000 + 100)
+      #expect(Self.place(&set) == place)
+      set.remove(step * 1_000 + 50..<step * 1_000 + 51)
+      #expect(Self.place(&set) == place)
+    }
+    #expect(set.count == 200 * 99)
+    // What is shared is copied, once.
+    let other = set
+    set.insert(0..<1_000)
+    #expect(Self.place(&set) != place)
+    #expect(other.count == 200 * 99)
+  }
+
   private static func runs(_ blocks: Set<Int64>) -> [Range<Int64>] {
     var runs: [Range<Int64>] = []
     for block in blocks.sorted() {
