@@ -14,6 +14,6 @@ package enum URLText {
     // A password with a question mark, or a query with an at sign: there is no telling.
     guard !rest[place.endIndex...].contains("@") else { return "\(scheme)…" }
     let open = place.lastIndex(of: "@").map { place[place.index(after: $0)...] } ?? place
-    return "\(scheme)\(open.prefix(200))"
+    return "\(scheme)\(open.shortened(to: 200))"
   }
 }

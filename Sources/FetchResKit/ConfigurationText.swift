@@ -59,7 +59,7 @@ package struct ConfigurationText: Sendable {
       let origin = Origin(words[1].dropLast())
     else {
       throw FetchFailure(
-        .usage, "'\(line.prefix(100))' is no section (\(place))",
+        .usage, "'\(line.shortened(to: 100))' is no section (\(place))",
         hint: "a section is written [origin NAME]")
     }
     return origin

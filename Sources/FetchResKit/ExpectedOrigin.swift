@@ -28,7 +28,7 @@ struct ExpectedOrigin: Sendable {
     for text in texts {
       guard let key = NoteKey(text), let origin = key.origin else {
         throw FetchFailure(
-          .usage, "'\(text.prefix(100))' is no public key",
+          .usage, "'\(text.shortened(to: 100))' is no public key",
           hint: "give the line that 'fetchres keygen' printed, or @FILE to read it from a file")
       }
       if let named, named != origin {

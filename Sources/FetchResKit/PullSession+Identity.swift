@@ -109,7 +109,7 @@ extension PullSession {
       let pin = text.hasPrefix("sha256//") ? String(text.dropFirst("sha256//".count)) : text
       guard let bytes = Base64.decode(pin), bytes.count == Digest.byteCount else {
         throw FetchFailure(
-          .usage, "'\(text.prefix(100))' is no pin for --pin-sha256",
+          .usage, "'\(text.shortened(to: 100))' is no pin for --pin-sha256",
           hint: "base64 of the SHA-256 of the server's public key, 44 characters")
       }
       pins.append(pin)

@@ -40,7 +40,7 @@ public struct TileAddress: Sendable, Hashable {
 
   /// The strict reverse of `path`.
   public init(path: String) throws(FetchFailure) {
-    let refusal = FetchFailure(.tileInvalid, "'\(path.prefix(100))' is no tile path")
+    let refusal = FetchFailure(.tileInvalid, "'\(path.shortened(to: 100))' is no tile path")
     var parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count >= 3, parts[0] == "tile", let level = Decimal.decode(parts[1]),
       level <= Tile.maximumLevel

@@ -116,7 +116,7 @@ public struct SignedNote: Sendable {
       }
     }
     guard !known.isEmpty else {
-      let names = signatures.map { "\($0.name)+\(NoteSignature.hex($0.id))" }
+      let names = signatures.map { "\($0.name.shortened(to: 200))+\(NoteSignature.hex($0.id))" }
       throw FetchFailure(
         .unknownKey,
         "the note is signed by \(names.prefix(3).joined(separator: ", ")), none of them a trusted key"

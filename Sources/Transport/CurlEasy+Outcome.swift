@@ -9,9 +9,9 @@ extension CurlEasy {
     if let failure = proxyFailure(code, request.url) { return failure }
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     func failure(_ category: FailureCategory, _ what: String) -> FetchFailure {
-      FetchFailure(category, "\(what): \(text.prefix(200))")
+      FetchFailure(category, "\(what): \(text.shortened(to: 200))")
     }
-    if let failure = tls?.failure(code, String(text.prefix(200)), of: handle) { return failure }
+    if let failure = tls?.failure(code, text.shortened(to: 200), of: handle) { return failure }
     switch code {
     case CURLE_OK: return nil
     case CURLE_COULDNT_RESOLVE_HOST: return failure(.unreachable, "the name does not resolve")

@@ -6,7 +6,8 @@ extension CurlEasy {
   /// Nil where the fault lies elsewhere, or there is no proxy.
   func proxyFailure(_ code: CURLcode, _ url: WebURL) -> FetchFailure? {
     guard let proxy, code != CURLE_OK else { return nil }
-    let text = (detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail).prefix(200)
+    let text = (detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail).shortened(
+      to: 200)
     let answer = number(CURLINFO_HTTP_CONNECTCODE)
     func failure(_ message: String) -> FetchFailure { FetchFailure(.proxyUnreachable, message) }
     switch code {

@@ -53,7 +53,7 @@ package struct ResponseHead: Sendable, Equatable {
 
   /// What came, for a message: status, content type and length.
   package var summary: String {
-    let type = self["content-type"].map { ", " + String($0.prefix { $0 != ";" }.prefix(60)) } ?? ""
+    let type = self["content-type"].map { ", " + $0.prefix { $0 != ";" }.shortened(to: 60) } ?? ""
     let length =
       self["content-length"].flatMap { Decimal.decode($0) }.map { ", \($0) bytes" } ?? ""
     return "HTTP \(status)\(type)\(length)"
@@ -72,7 +72,8 @@ package struct ResponseHead: Sendable, Equatable {
       encoding != "identity"
     else { return }
     throw FetchFailure(
-      .encodedBody, "the server sent a body encoded as \(encoding.prefix(40)), which was not asked")
+      .encodedBody,
+      "the server sent a body encoded as \(encoding.shortened(to: 40)), which was not asked")
   }
 
   /// Refuses every status but those (`http-status`).

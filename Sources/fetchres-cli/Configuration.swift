@@ -102,7 +102,7 @@ struct Configuration: Sendable {
     guard let option = options.first(where: { $0.key == key }) else {
       let nearest = Suggestion.nearest(to: key, among: options.map(\.key))
       throw FetchFailure(
-        .usage, "the configuration has no option '\(key.prefix(100))' (\(place))",
+        .usage, "the configuration has no option '\(key.shortened(to: 100))' (\(place))",
         hint: nearest.map { "did you mean '\($0)'?" } ?? "'fetchres help config' lists them")
     }
     guard option.isSectional || !inSection else {
@@ -120,7 +120,7 @@ struct Configuration: Sendable {
     case "no": return Setting(option: option, value: "", isOff: true, place: place)
     case let value?:
       throw FetchFailure(
-        .usage, "'\(value.prefix(100))' is neither yes nor no for '\(key)' (\(place))")
+        .usage, "'\(value.shortened(to: 100))' is neither yes nor no for '\(key)' (\(place))")
     }
   }
 }

@@ -102,7 +102,7 @@ enum ProofCommand {
     }
     func hex(_ text: String, _ option: String) throws(FetchFailure) -> [UInt8] {
       guard let bytes = Hex.decode(text.lowercased()) else {
-        throw FetchFailure(.usage, "'\(text.prefix(80))' is no hex for \(option)")
+        throw FetchFailure(.usage, "'\(text.shortened(to: 80))' is no hex for \(option)")
       }
       return bytes
     }
@@ -113,9 +113,10 @@ enum ProofCommand {
       guard let first = text.utf8.first, first != 0x30,
         text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
       else {
-        throw FetchFailure(.usage, "'\(text.prefix(80))' is no number for \(option)")
+        throw FetchFailure(.usage, "'\(text.shortened(to: 80))' is no number for \(option)")
       }
-      throw FetchFailure(.proofMalformed, "\(option) \(text.prefix(80)) is beyond every tree")
+      throw FetchFailure(
+        .proofMalformed, "\(option) \(text.shortened(to: 80)) is beyond every tree")
     }
     let (index, count) = (try number("--index"), try number("--count"))
     let root = try hex(try required("--root"), "--root")

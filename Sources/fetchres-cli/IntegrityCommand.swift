@@ -71,7 +71,7 @@ enum IntegrityCommand {
 
   static func origin(_ text: String) throws(FetchFailure) -> Origin {
     guard let origin = Origin(text) else {
-      throw FetchFailure(.usage, "'\(text.prefix(100))' is no origin")
+      throw FetchFailure(.usage, "'\(text.shortened(to: 100))' is no origin")
     }
     return origin
   }
@@ -81,7 +81,7 @@ enum IntegrityCommand {
     for given in arguments.all("--key") {
       for text in try FileArgument.texts(given, "--key") {
         guard let key = NoteKey(text), key.origin != nil else {
-          throw FetchFailure(.usage, "'\(text.prefix(100))' is no public key")
+          throw FetchFailure(.usage, "'\(text.shortened(to: 100))' is no public key")
         }
         keys.append(key)
       }

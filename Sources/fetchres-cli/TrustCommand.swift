@@ -55,7 +55,7 @@ enum TrustCommand {
   ) throws(FetchFailure) {
     guard let key = NoteKey(text) else {
       throw FetchFailure(
-        .usage, "'\(text.prefix(100))' is no public key",
+        .usage, "'\(text.shortened(to: 100))' is no public key",
         hint: "give the line that 'fetchres keygen' printed for the publisher, or @FILE")
     }
     let isNew = try integrity.trust.update { trust throws(FetchFailure) in
@@ -68,7 +68,7 @@ enum TrustCommand {
     _ text: String, _ name: String?, _ integrity: Integrity
   ) throws(FetchFailure) {
     guard let key = NoteKey(text) else {
-      throw FetchFailure(.usage, "'\(text.prefix(100))' is no key of a witness")
+      throw FetchFailure(.usage, "'\(text.shortened(to: 100))' is no key of a witness")
     }
     let (isNew, quorum) = try integrity.trust.update { trust throws(FetchFailure) in
       (try trust.addWitness(key, name: name), trust.quorum)
@@ -106,7 +106,7 @@ enum TrustCommand {
     let removed = try integrity.trust.update { trust in trust.remove(text) }
     guard !removed.isEmpty else {
       throw FetchFailure(
-        .unavailable, "nothing that is trusted is called '\(text.prefix(100))'",
+        .unavailable, "nothing that is trusted is called '\(text.shortened(to: 100))'",
         hint: "'fetchres trust list' shows all")
     }
     for key in removed { Talk.note("\(key) is not trusted any more") }
@@ -116,7 +116,7 @@ enum TrustCommand {
     _ text: String, _ integrity: Integrity, asks: Bool
   ) throws(FetchFailure) {
     guard let origin = Origin(text) else {
-      throw FetchFailure(.usage, "'\(text.prefix(100))' is no origin")
+      throw FetchFailure(.usage, "'\(text.shortened(to: 100))' is no origin")
     }
     if asks {
       guard Terminal.isTerminal(Terminal.standardInput) else {
@@ -137,7 +137,7 @@ enum TrustCommand {
 
   private static func setQuorum(_ text: String, _ integrity: Integrity) throws(FetchFailure) {
     guard let quorum = Quantities.count(text), quorum <= 1_000 else {
-      throw FetchFailure(.usage, "'\(text.prefix(100))' is no number of witnesses")
+      throw FetchFailure(.usage, "'\(text.shortened(to: 100))' is no number of witnesses")
     }
     let known = try integrity.trust.update { trust in
       trust.setQuorum(quorum)

@@ -41,6 +41,14 @@ import Testing
     #expect(try SignedNote(bytes).isSigned(by: other.key) == false)
   }
 
+  @Test func `a refusal is short, whatever names the lines of signatures have`() throws {
+    let name = String(repeating: "n", count: 30_000)
+    let line = "— \(name) \(Base64.encode([UInt8](repeating: 1, count: 68)))\n"
+    let note = try SignedNote(SignedNote.sign(text: text, keys: [key]) + Array(line.utf8))
+    let refusal = #expect(throws: FetchFailure.self) { try note.verify([other.key]) }
+    #expect(try #require(refusal).message.utf8.count < 1_000)
+  }
+
   @Test func `every flipped bit of a note is refused`() throws {
     let bytes = SignedNote.sign(text: "a text\n", keys: [key])
     for bit in 0..<bytes.count * 8 {

@@ -2,7 +2,6 @@ import Failure
 import Manifest
 import ReleaseLog
 import SignedNote
-import Synchronization
 import System
 import TestSupport
 import Testing

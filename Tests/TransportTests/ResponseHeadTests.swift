@@ -96,6 +96,13 @@ import Testing
     #expect(ResponseHead(status: 503).summary == "HTTP 503")
     let long = try head("Content-Type: " + String(repeating: "x", count: 9_000))
     #expect(long.summary.count < 100)
+    // A single character of many scalars is no way around it.
+    let marks = "a" + String(repeating: "\u{301}", count: 15_000)
+    #expect(try head("Content-Type: \(marks)").summary.utf8.count < 200)
+    let encoding = failure { () throws(FetchFailure) in
+      try head("Content-Encoding: \(marks)").checkEncoding()
+    }
+    #expect(try #require(encoding).message.utf8.count < 200)
   }
 
   @Test(arguments: ["gzip", "br", "identity, gzip", "GZIP", "x", "chunked"])
