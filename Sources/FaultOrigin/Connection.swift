@@ -13,7 +13,7 @@ struct Connection: Sendable {
   private static let chunk = 16_384
 
   func serve() {
-    Signals.holdBackBrokenPipe()
+    Signals.holdBackThoseOfCalls()
     // An error here means that the peer went or let its time run out, or that the file became shorter
     // while it was sent. All that is left is to end the connection, which tells the peer.
     try? serveRequests()

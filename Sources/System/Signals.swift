@@ -7,9 +7,23 @@ package final class Signals: Sendable {
   private let first = Atomic<Int32>(0)
   private let onSignal: @Sendable (Int32) -> Void
 
-  /// A peer or reader that has gone is an error of the call that finds out, never a signal that ends
-  /// the process. Call it first of all, in `main`.
-  package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+  /// What is an error of a call as well: a peer or reader that has gone, and a file that would become
+  /// larger than the process may make one (`ulimit -f`).
+  private static let ofCalls = [SIGPIPE, SIGXFSZ]
+
+  /// From now on such a thing is an error of the call that finds out, never a signal that ends the
+  /// process. Call it first of all, in `main`.
+  package static func ignoreThoseOfCalls() {
+    for number in ofCalls { signal(number, SIG_IGN) }
+  }
+
+  /// The same for this thread only, in a process that is not ours.
+  package static func holdBackThoseOfCalls() {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in ofCalls { sigaddset(&set, number) }
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
 
   /// Holds the signals back from this thread and from those that it starts, and starts a thread that
   /// waits for them. Before that, and in a process without one, they end the process as usual: so it

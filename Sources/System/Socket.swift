@@ -71,7 +71,7 @@ package struct Socket: Sendable {
 
   /// Sends bytes of a file without copying them through this process.
   ///
-  /// The thread must have called ``Signals/holdBackBrokenPipe()``.
+  /// The thread must have called ``Signals/holdBackThoseOfCalls()``.
   /// - Throws: `unexpectedEnd` if the file ends before the range does.
   package func sendFile(_ file: Descriptor, _ range: Range<Int64>) throws(SystemError) {
     var offset = range.lowerBound
@@ -152,17 +152,6 @@ package struct Socket: Sendable {
         setsockopt(descriptor.number, level, option, $0.baseAddress, socklen_t($0.count))
       }
     }
-  }
-}
-
-extension Signals {
-  /// From now on, in this thread, a peer that has gone is an error of the call that finds out, not a
-  /// SIGPIPE that ends the process (sendfile has no flag for that).
-  package static func holdBackBrokenPipe() {
-    var set = sigset_t()
-    sigemptyset(&set)
-    sigaddset(&set, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 }
 

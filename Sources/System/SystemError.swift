@@ -53,6 +53,8 @@ package struct SystemError: Error, Sendable, Equatable {
       switch category {
       case .noSpace: "free some space, then run again: verified work is kept"
       case .permission: "check owner and permissions, then run again"
+      case _ where code == EFBIG && call != "read":
+        "raise the limit on the size of files (ulimit -f) or take a file system that has a larger one"
       default: nil
       }
     return FetchFailure(category, "\(what): \(reason) (\(call))", hint: hint)

@@ -25,7 +25,7 @@ package final class WorkThread: @unchecked Sendable {
       &handle, &attributes,
       { context in
         // In an app nobody has told the process to leave it alone.
-        Signals.holdBackBrokenPipe()
+        Signals.holdBackThoseOfCalls()
         Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
         return nil
       }, work.toOpaque())

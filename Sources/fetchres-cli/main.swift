@@ -4,7 +4,7 @@ import System
 
 // Nothing of libcurl, OpenSSL or the state is touched before a command needs it.
 Terminal.occupyClosedStreams()
-Signals.ignoreBrokenPipes()
+Signals.ignoreThoseOfCalls()
 #if FETCHRES_MUTANTS
   Mutant.chosen = ThisProcess.environment(Mutant.variable).flatMap(Mutant.init(rawValue:))
 #endif

@@ -117,6 +117,20 @@ import Testing
     try bench.expectComplete(release)
   }
 
+  @Test("a file that may not become so large is a failure, and without that limit the rest follows")
+  func fileSizeLimit() throws {
+    let bench = try Workbench()
+    let release = try bench.site.publish(randomBytes(2 << 20))
+    let child = try Child(
+      "/bin/sh",
+      ["-c", "ulimit -f 1024; exec \"$0\" \"$@\"", Fetchres.binary] + bench.pulling(["--json"]),
+      environment: bench.fetchres.environment, directory: nil)
+    try Outcome(of: child).expectFailure("io-error", 6, "file too large", "ulimit")
+    try bench.expectUnfinished(release)
+    try bench.pull().expect(0)
+    try bench.expectComplete(release)
+  }
+
   @Test("a copy into a directory that is not there is refused before data are asked for")
   func noDirectory() throws {
     let (bench, release) = try Self.published()
