@@ -157,10 +157,10 @@ import Testing
     // It has until its last byte as long as nobody else has one.
     let slow = LogSource(name: good.name) { ask, done in
       guard ask.path.hasPrefix("tile/") else { return good.source.start(ask, done) }
-      WorkThread("slow") {
+      _ = WorkThread("slow") {
         _ = isAsked.wait(until: Clocks.monotonic() + 20) { $0 ? true : nil }
         good.source.start(ask, done)
-      }.detach()
+      }
     }
     #expect(try visitor.pull(sources: [slow, bad.source]).release.note == world.newest)
     #expect(visitor.alerts.isEmpty && !visitor.faults.contains { $0.hasPrefix(good.name) })
