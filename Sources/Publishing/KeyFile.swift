@@ -86,13 +86,11 @@ package struct KeyFile: Sendable {
     _ origin: Origin, at path: String, _ fileSystem: any FileSystem, password: SecretBytes? = nil
   ) throws(FetchFailure) -> NoteKey {
     ThisProcess.forbidCoreDumps()
+    try checkFree([path], fileSystem)
     let key = SigningKey.generate(origin)
     let text = password.map { SealedKey(key, password: $0).text } ?? key.secretText + "\n"
     do throws(SystemError) {
       let directory = try fileSystem.openDirectory(Path.parent(path))
-      guard try directory.statusIfPresent(Path.name(path) + KeyHead.suffix) == nil else {
-        throw SystemError(SystemError.exists, "open", path: path)
-      }
       let file = try directory.openFile(Path.name(path), .createNew(permissions: 0o600))
       try file.writeAll(Array(text.utf8))
       try file.sync()

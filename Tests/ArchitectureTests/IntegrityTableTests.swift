@@ -22,7 +22,8 @@ import Testing
     _ heading: String, _ suite: String
   ) throws {
     let rows = Self.rows(below: heading, in: try Repository.text(Self.page))
-    let tests = try Repository.text("Tests/ReleaseLogTests/\(suite).swift")
+    let files = try Repository.names(in: "Tests/ReleaseLogTests").filter { $0.hasPrefix(suite) }
+    let tests = try files.map { try Repository.text("Tests/ReleaseLogTests/\($0)") }.joined()
       .split(separator: "\n").compactMap { line in
         line.split(separator: "\"").first == "  @Test("
           ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil

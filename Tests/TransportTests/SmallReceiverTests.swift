@@ -1,6 +1,6 @@
 import Failure
-import TestSupport
 import System
+import TestSupport
 import Testing
 
 @testable import Transport
