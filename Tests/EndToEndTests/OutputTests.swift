@@ -181,7 +181,7 @@ import Testing
       "/bin/sh",
       ["-c", "{ \"$@\"; echo $? >\"$0\"; } | head -c 10 >/dev/null", bench.scratch("code")]
         + [Fetchres.binary] + bench.pulling(["-o", "-"]),
-      environment: ["XDG_STATE_HOME": bench.scratch("state"), "PATH": "/usr/bin:/bin"])
+      environment: bench.fetchres.environment)
     #expect(shell.wait(within: Fetchres.patience) == .exited(0))
     #expect(try Disk.read(bench.scratch("code")) == Array("6\n".utf8))
     #expect(

@@ -135,7 +135,7 @@ import Testing
       [
         "-c", "exec \"$@\" >/proc/\(ThisProcess.identifier)/fd/\(ends[1])", "sh", Fetchres.binary,
       ] + bench.pulling(["-o", "-"]),
-      environment: ["XDG_STATE_HOME": bench.scratch("state"), "HOME": bench.scratch.path])
+      environment: bench.fetchres.environment)
     var buffer = [UInt8](repeating: 0, count: 1)
     #expect(read(ends[0], &buffer, 1) == 1)
     _ = try Self.end(shell, by: .interrupt)
