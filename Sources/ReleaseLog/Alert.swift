@@ -44,7 +44,7 @@ package struct Alert: Sendable, Hashable {
       case .fork:
         "the publisher signed two different histories: different people are shown different things"
       case .withheld:
-        "somebody else has seen a newer state than any server shows you"
+        "somebody else has seen a state that no server shows you, or shows to be part of its own"
       case .keyChange:
         "the releases are signed by a key that the old one never announced: the publisher lost the "
           + "old one, or somebody else took over"

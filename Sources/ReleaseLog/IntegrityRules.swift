@@ -36,12 +36,10 @@ package enum IntegrityRules {
     return repeats < LogMonitor.askingAgain.count ? .askAgain(atOnce: false) : .rollback
   }
 
-  /// The heads of `seen` that are ahead of everything this run found, for longer than caches may be
-  /// out of step.
-  package static func withheld(_ seen: [SeenHead], best: LogHead, now: Moment) -> [SeenHead] {
-    seen.filter {
-      $0.standing == .pending && $0.head.size > best.size && $0.firstSeen.isLongBefore(now)
-    }
+  /// The heads of `seen` that nobody has shown to belong to the same log for longer than caches may be
+  /// out of step: they are ahead of every source, or tiles to compare them with are kept back.
+  package static func withheld(_ seen: [SeenHead], now: Moment) -> [SeenHead] {
+    seen.filter { $0.standing == .pending && $0.firstSeen.isLongBefore(now) }
   }
 
   /// Why the newest sign of life is too old; nil if it is not.

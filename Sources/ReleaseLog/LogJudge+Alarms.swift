@@ -122,10 +122,11 @@ extension LogJudge {
   }
 
   private func checkWithheld(_ found: Found) {
-    for seen in IntegrityRules.withheld(state.seen, best: found.head, now: now) {
+    for seen in IntegrityRules.withheld(state.seen, now: now) {
       let message =
         "\(seen.peer) showed \(seen.head.size) releases of \(setup.origin), and the sources show "
-        + "nothing that continues to there"
+        + (seen.head.size > found.head.size
+          ? "nothing that continues to there" : "nothing that proves the same of theirs")
       file(
         Alert(
           .withheld, release: seen.head.lastRelease,

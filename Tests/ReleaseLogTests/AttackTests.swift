@@ -261,6 +261,37 @@ import Testing
     }
   }
 
+  @Test("split view whose tiles are kept back")
+  func splitViewKeptBack() throws {
+    let world = LargeLogTests.world(300)
+    var other = World(world, dropping: 290)
+    other.log(others: 189)
+    other.publish("v1-for-you")
+    for isShown in [true, false] {
+      let (visitor, server) = (Visitor(world), Server(world))
+      let mirror = Server("http://two.example/", other)
+      _ = try visitor.pull(server)
+      for each in [server, mirror] {
+        each.bend { path, _ in path.hasPrefix("tile/") ? [] : nil }
+      }
+      _ = try visitor.pull(server, mirror)
+      if !isShown { mirror.isDown = true }
+      visitor.pass(seconds: 14 * 60)
+      _ = try visitor.pull(server, mirror)
+      #expect(visitor.alerts.isEmpty)
+      visitor.pass(seconds: 2 * 60)
+      #expect(try visitor.pull(server, mirror).release.note == world.newest)
+      #expect(visitor.alerts == [.withheld])
+      visitor.maximumAge = 365 * 86_400
+      #expect(visitor.refusal(server, mirror) == .withheld)
+      #expect(visitor.alerts.isEmpty, "it is said once")
+      // With tiles it is what it is.
+      server.bend(nil)
+      #expect(visitor.refusal(server, mirror) == .fork)
+      #expect(visitor.alerts == [.fork])
+    }
+  }
+
   @Test("a release that nobody else sees")
   func notLogged() throws {
     let (world, visitor, server) = try World.settled()
