@@ -45,35 +45,55 @@ enum PublishCommand {
       """,
     operandCount: 0...1, configuresItself: true, run: run)
 
+  /// What a publish of a file, and each mode instead of it, understands besides the site and the keys.
+  private struct Mode: Sendable {
+    var name: String
+    var options: [String]
+    var run: @Sendable (ParsedArguments) throws(FetchFailure) -> Int32
+  }
+
+  private static let signing = [
+    "--expires", "--mirror", "--next-key", "--force-unannounced-key", "--clock-was-wrong",
+    "--hold-checkpoint",
+  ]
+  private static let remote = ProxyOptions.specs.map(\.name) + [OptionSpec.certificates.name]
+
+  private static let file = Mode(
+    name: "a file", options: ["--version", "--block-size", "--link", "--as"] + signing,
+    run: publish)
   private static let modes = [
-    "--refresh", "--prune", "--abandon", "--recover", "--check", "--upload-order",
-    "--release-checkpoint",
+    Mode(name: "--refresh", options: signing, run: PublishModes.refresh),
+    Mode(name: "--prune", options: [], run: PublishModes.prune),
+    Mode(name: "--abandon", options: [], run: PublishModes.abandon),
+    Mode(name: "--recover", options: remote, run: PublishModes.recover),
+    Mode(name: "--check", options: ["--live", "--all"] + remote, run: PublishModes.check),
+    Mode(name: "--upload-order", options: ["--phase", "--null"], run: PublishModes.uploadOrder),
+    Mode(name: "--release-checkpoint", options: [], run: PublishModes.release),
   ]
 
   private static func run(_ typed: ParsedArguments) throws(FetchFailure) -> Int32 {
+    let given = modes.filter { typed.has($0.name) }
+    guard given.count <= 1 else {
+      throw FetchFailure(.usage, "\(given[0].name) and \(given[1].name) exclude each other")
+    }
+    guard given.isEmpty == (typed.operands.count == 1) else {
+      throw FetchFailure(
+        .usage,
+        given.isEmpty ? "publish needs a file" : "\(given[0].name) takes no file",
+        hint: "usage: fetchres publish \(spec.operands)")
+    }
+    let mode = given.first ?? file
+    // What would be passed over is said: who wrote it believes that it counts.
+    let special = Set(([file] + modes).flatMap(\.options)).subtracting(mode.options)
+    if let other = spec.options.first(where: { special.contains($0.name) && typed.has($0.name) }) {
+      throw FetchFailure(
+        .usage, "\(other.name) says nothing about \(mode.name)",
+        hint: "'fetchres help publish' says what each option is for")
+    }
     let url = typed.value("--check") ?? typed.value("--recover")
     let arguments =
       if let url { try typed.configured(spec, forURL: url) } else { try typed.configured(spec) }
-    let given = modes.filter { arguments.has($0) }
-    guard given.count <= 1 else {
-      throw FetchFailure(.usage, "\(given[0]) and \(given[1]) exclude each other")
-    }
-    guard given.isEmpty == (arguments.operands.count == 1) else {
-      throw FetchFailure(
-        .usage,
-        given.isEmpty ? "publish needs a file" : "\(given[0]) takes no file",
-        hint: "usage: fetchres publish \(spec.operands)")
-    }
-    switch given.first {
-    case "--refresh": return try PublishModes.refresh(arguments)
-    case "--prune": return try PublishModes.prune(arguments)
-    case "--abandon": return try PublishModes.abandon(arguments)
-    case "--recover": return try PublishModes.recover(arguments)
-    case "--check": return try PublishModes.check(arguments)
-    case "--upload-order": return try PublishModes.uploadOrder(arguments)
-    case "--release-checkpoint": return try PublishModes.release(arguments)
-    default: return try publish(arguments)
-    }
+    return try mode.run(arguments)
   }
 
   private static func publish(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {

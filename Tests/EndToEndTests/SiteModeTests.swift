@@ -105,6 +105,31 @@ import Testing
       .expectRefusal(2, "publish needs a file")
   }
 
+  @Test("an option that says nothing about a mode is refused before anything is changed")
+  func uselessOptions() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    let before = try bench.site.manifest()
+    let useless = [
+      (["--refresh"], ["--version", "v2"]), (["--refresh"], ["--block-size", "64K"]),
+      (["--refresh"], ["--all"]), (["--prune", "v1"], ["--expires", "+1d"]),
+      (["--abandon"], ["--mirror", "http://x.example/"]), (["--upload-order"], ["--live"]),
+      (["--check", "http://x.example/"], ["--null"]),
+      (["--recover", "http://x.example/"], ["--link"]),
+      (["--release-checkpoint", "file"], ["--clock-was-wrong"]),
+    ]
+    for (mode, option) in useless {
+      try bench.fetchres.run(["publish", "--site", bench.site.path] + mode + option)
+        .expectRefusal(2, "\(option[0]) says nothing about \(mode[0])", "help publish")
+    }
+    try bench.fetchres.run("publish", "file", "--site", bench.site.path, "--phase", "tile")
+      .expectRefusal(2, "--phase says nothing about a file")
+    #expect(try bench.site.manifest() == before)
+    // What the configuration says is for those that it is for.
+    try Disk.write(bench.scratch("config"), Array("no-proxy\nmirror http://x.example/\n".utf8))
+    try bench.refresh("--config", bench.scratch("config")).expect(0)
+  }
+
   @Test("the upload order names every file once, in four phases, and ends names as told")
   func uploadOrder() throws {
     let bench = try Workbench()
