@@ -5,7 +5,7 @@ enum PlainDisk {
   static func read(_ path: String, limit: Int64 = 1 << 30) throws(SystemError) -> [UInt8] {
     let file = try Descriptor.open(path, Descriptor.readOnly | Descriptor.nonBlocking)
     let size = try file.status().size
-    guard size <= limit else { throw SystemError(SystemError.tooLarge, "read", path: path) }
+    guard size <= limit else { throw .beyondLimit(path) }
     return file.bytes(0..<size) ?? []
   }
 

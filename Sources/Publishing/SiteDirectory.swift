@@ -114,7 +114,11 @@ final class SiteDirectory: Sendable {
       else { return nil }
       return try directory.readFile(name, limit: limit)
     } catch {
-      throw error.failure("cannot read \(Path.join(self.path, path))")
+      let path = Path.join(self.path, path)
+      guard !error.isBeyondLimit else {
+        throw FetchFailure(.tooLarge, "\(path) has more bytes than it can have")
+      }
+      throw error.failure("cannot read \(path)")
     }
   }
 

@@ -81,7 +81,7 @@ extension File {
     let size = Int(min(max(0, status.size), Int64(limit)))
     var bytes = try read(count: size + 1, at: 0)
     if bytes.count > size, size < limit { bytes = try read(count: limit + 1, at: 0) }
-    guard bytes.count <= limit else { throw SystemError(SystemError.tooLarge, "read", path: name) }
+    guard bytes.count <= limit else { throw .beyondLimit(name) }
     return bytes
   }
 

@@ -10,7 +10,7 @@ package enum StandardInput {
       if piece.isEmpty { return all }
       all += piece
       guard all.count <= limit else {
-        throw SystemError(SystemError.tooLarge, "read", path: "standard input")
+        throw .beyondLimit("standard input")
       }
     }
   }

@@ -32,6 +32,14 @@ package struct SystemError: Error, Sendable, Equatable {
   package static let notPermitted = EACCES
   package static let tooLarge = EFBIG
 
+  /// There is more to read than the caller takes. No system call says so: of them only those that write
+  /// and truncate know a file that is too large.
+  package static func beyondLimit(_ path: String) -> SystemError {
+    SystemError(tooLarge, "read", path: path)
+  }
+
+  package var isBeyondLimit: Bool { code == Self.tooLarge && call == "read" }
+
   package var isBrokenPipe: Bool { code == EPIPE }
 
   package var reason: String {
@@ -53,7 +61,7 @@ package struct SystemError: Error, Sendable, Equatable {
       switch category {
       case .noSpace: "free some space, then run again: verified work is kept"
       case .permission: "check owner and permissions, then run again"
-      case _ where code == EFBIG && call != "read":
+      case _ where code == Self.tooLarge && !isBeyondLimit:
         "raise the limit on the size of files (ulimit -f) or take a file system that has a larger one"
       default: nil
       }

@@ -28,24 +28,14 @@ enum InspectCommand {
         text, certificateFile: arguments.value("--cacert"),
         proxy: try ProxyOptions.spoken(arguments))
     } else {
-      bytes = try read(text)
+      bytes = try FileArgument.bytes(
+        text, of: "manifest", limit: Manifest.maximumByteCount, else: .manifestMalformed)
     }
     let manifest = try Manifest(selfSigned: bytes)
     Output.write(manifest.text)
     Talk.note(
       "signed by the key that it names, \(manifest.key); nobody has said that it is trusted")
     return 0
-  }
-
-  private static func read(_ path: String) throws(FetchFailure) -> [UInt8] {
-    do throws(SystemError) {
-      return try RealFileSystem().openFile(path).readAll(path, limit: Manifest.maximumByteCount)
-    } catch {
-      guard error.code == SystemError.tooLarge else { throw error.failure("cannot read \(path)") }
-      throw FetchFailure(
-        .manifestMalformed,
-        "\(path) is no manifest: it has more than \(Manifest.maximumByteCount) bytes")
-    }
   }
 }
 
@@ -124,9 +114,8 @@ enum ProofCommand {
     for sibling in arguments.all("--sibling") { siblings.append(try hex(sibling, "--sibling")) }
     switch (arguments.value("--block"), arguments.value("--leaf")) {
     case (let path?, nil):
-      let bytes = try doing("cannot read \(path)") { () throws(SystemError) in
-        try RealFileSystem().openFile(path).readAll(path, limit: Int(BlockLayout.maximumBlockSize))
-      }
+      let bytes = try FileArgument.bytes(
+        path, of: "block", limit: Int(BlockLayout.maximumBlockSize), else: .proofMalformed)
       try InclusionProof.verify(
         block: bytes, length: bytes.count, index: index, count: count, siblings: siblings,
         root: root)

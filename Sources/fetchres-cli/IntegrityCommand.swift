@@ -108,18 +108,17 @@ enum IntegrityCommand {
     _ = Signals { interruption.raise($0) }
     let bytes: [UInt8]
     if place == "-" {
-      bytes = try doing("cannot read standard input") { () throws(SystemError) in
-        try StandardInput.readAll(limit: Checkpoint.maximumByteCount)
-      }
+      bytes = try FileArgument.bounded(
+        "standard input", of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .noteMalformed
+      ) { limit throws(SystemError) in try StandardInput.readAll(limit: limit) }
     } else if place.contains("://") {
       let arguments = try typed.configured(spec, forURL: place)
       bytes = try integrity(
         arguments, interruption, proxy: try ProxyOptions.spoken(arguments)
       ).fetch(place, certificateFile: arguments.value("--cacert"))
     } else {
-      bytes = try doing("cannot read \(place)") { () throws(SystemError) in
-        try RealFileSystem().openFile(place).readAll(place, limit: Checkpoint.maximumByteCount)
-      }
+      bytes = try FileArgument.bytes(
+        place, of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .noteMalformed)
     }
     // A site that is pulled from is no other for being asked by hand.
     var peer = place == "-" ? "standard input" : String(place.prefix { $0 != "?" && $0 != "#" })
@@ -184,9 +183,8 @@ enum IntegrityCommand {
   private static func verifyEvidence(
     _ path: String, _ arguments: ParsedArguments
   ) throws(FetchFailure) -> Int32 {
-    let bytes = try doing("cannot read \(path)") { () throws(SystemError) in
-      try RealFileSystem().openFile(path).readAll(path, limit: Evidence.maximumByteCount)
-    }
+    let bytes = try FileArgument.bytes(
+      path, of: "evidence", limit: Evidence.maximumByteCount, else: .proofMalformed)
     let trusted = try keys(arguments)
     let evidence = try Evidence(bytes, trusted: trusted)
     Output.line(

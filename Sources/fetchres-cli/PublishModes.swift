@@ -62,9 +62,8 @@ enum PublishModes {
   static func release(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {
     let file = try required("--release-checkpoint", arguments)
     let site = try required("--site", arguments)
-    let note = try doing("cannot read \(file)") { () throws(SystemError) in
-      try RealFileSystem().openFile(file).readAll(file, limit: Checkpoint.maximumByteCount)
-    }
+    let note = try FileArgument.bytes(
+      file, of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .usage)
     let manifest = try Publisher { Talk.note($0) }.release(checkpoint: note, site: site)
     Talk.note("\(manifest.origin) \(manifest.version) is live as release \(manifest.release)")
     return 0

@@ -34,6 +34,34 @@ import Testing
     }
   }
 
+  @Test("a file longer than its kind can be does not hold, and is no fault of the disk")
+  func longFiles() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    let long = try bench.scratch.write("long", [])
+    try Disk.truncate(long, to: 70 << 20)
+    let root = String(repeating: "0", count: 64)
+    for words in [
+      ["inspect", long], ["integrity", "ingest", long], ["integrity", "verify-evidence", long],
+      ["proof", "check", "--index", "0", "--count", "1", "--root", root, "--block", long],
+    ] {
+      try bench.fetchres.run(words).expectRefusal(4, "\(long) is no", "more than")
+    }
+    try bench.mode("--release-checkpoint", long).expectRefusal(2, "\(long) is no checkpoint")
+    let piped = try Child(
+      "/bin/sh", ["-c", "exec \"$0\" integrity ingest - <\"$1\"", Fetchres.binary, long],
+      environment: bench.fetchres.environment)
+    try Outcome(of: piped).expectRefusal(4, "standard input is no checkpoint")
+    for file in ["checkpoint", "manifest", "tile/0/000.p/1", "tile/entries/000.p/1"] {
+      let path = "\(bench.site.path)/\(file)"
+      let bytes = try Disk.read(path)
+      try Disk.truncate(path, to: 70 << 20)
+      try bench.verifyLog().expectRefusal(4, file)
+      try Disk.write(path, bytes)
+      try bench.verifyLog().expect(0)
+    }
+  }
+
   @Test("a URL without a scheme is quoted without its password")
   func passwordWithoutScheme() throws {
     let bench = try Workbench()
