@@ -166,6 +166,12 @@ package struct PullSession {
     }
     let lock: DirectoryLock
     if let early { lock = early } else { lock = try directory.lock() }
+    if early == nil, let other = elsewhere(than: path, site, expected, state) {
+      report(
+        .note(
+          "\(expected.origin) was pulled from here into \(other) before, and begins again in \(path)",
+          hint: "with '-d \(other)' it goes on there"))
+    }
     try directory.claim(expected.origin, lock)
     state.remember(
       StateDirectory.Site(origin: expected.origin, directory: absolute(path)), of: site.base)
@@ -234,7 +240,8 @@ package struct PullSession {
   ) throws(FetchFailure) -> PullResult {
     let nothing = FetchFailure(
       .unreachable, "offline, and no complete version is in \(path)",
-      hint: "run again without --offline")
+      hint: elsewhere(than: path, site, expected, state).map { "'-d \($0)' takes what is there" }
+        ?? "run again without --offline")
     guard let directory = try ResourceDirectory(path, fileSystem) else { throw nothing }
     let complete = site.pinnedVersion.map { CompletedVersion($0, in: directory.directory) }
     guard let complete = complete ?? directory.available else { throw nothing }
@@ -271,6 +278,18 @@ package struct PullSession {
         + "fetchres trust add \(shown)"
     }
     return failure
+  }
+
+  /// Where the same was pulled to before, and still is, while nobody says where to and nothing of it is
+  /// in the usual place.
+  private func elsewhere(
+    than path: String, _ site: SiteURL, _ expected: ExpectedOrigin, _ state: StateDirectory
+  ) -> String? {
+    guard request.directory == nil, let known = state.site(of: site.base),
+      known.origin == expected.origin, known.directory != absolute(path),
+      (try? ResourceDirectory(known.directory, fileSystem)?.origin()) == expected.origin
+    else { return nil }
+    return known.directory
   }
 
   private func absolute(_ path: String) -> String {

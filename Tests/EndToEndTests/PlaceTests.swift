@@ -19,6 +19,30 @@ import Testing
       try Disk.read("\(outside)/precious") == [1, 2, 3], sourceLocation: sourceLocation)
   }
 
+  @Test("a pull from another working directory says where the last one went")
+  func elsewhere() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(300_000))
+    let (here, there) = (bench.scratch("here"), bench.scratch("there"))
+    for place in [here, there] { try Disk.makeDirectory(place) }
+    let words = ["pull", bench.server.base, "--key", bench.site.key] + bench.server.pullArguments
+    let hint = "'-d \(here)/thing'"
+    let first = try bench.fetchres.run(words, in: here)
+    first.expect(0)
+    #expect(!first.error.contains(hint))
+    let offline = try bench.fetchres.run(words + ["--offline"], in: there)
+    offline.expectRefusal(3, "no complete version is in thing", "\(hint) takes what is there")
+    #expect(!Disk.exists("\(there)/thing"))
+    // Who says where to knows it.
+    for (more, isHinted) in [(["-d", "\(there)/other"], false), ([], true), ([], false)] {
+      try bench.fetchres.run(words, in: here).expect(0)
+      let outcome = try bench.fetchres.run(words + more, in: there)
+      outcome.expect(0)
+      #expect(outcome.error.contains("\(hint) it goes on there") == isHinted)
+      #expect(outcome.output == "\(more.last ?? "thing")/v1/thing.bin\n")
+    }
+  }
+
   enum Place: String, Sendable, CaseIterable {
     case privateDirectory = ".fetchres"
     case partial = ".fetchres/partial"
