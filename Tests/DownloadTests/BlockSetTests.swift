@@ -72,33 +72,101 @@ import Testing
     }
   }
 
-  /// Where the words of a set stand in memory.
-  private static func place(_ set: inout BlockSet) -> Int {
-    withUnsafeBytes(of: &set) { bytes in
-      bytes.load(fromByteOffset: bytes.count - MemoryLayout<Int>.size, as: Int.self)
+  /// The blocks whose bits stand together.
+  private static let stretch: Int64 = 1 << 15
+
+  @Test(arguments: [-1, 0, 1] as [Int64], 0..<2 as Range<UInt64>)
+  func `large sets are right where stretches meet`(_ beyond: Int64, _ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let universe = 3 * Self.stretch + beyond
+    var set = BlockSet(universe: universe, full: seed % 2 == 0)
+    var reference = [Bool](repeating: seed % 2 == 0, count: Int(universe))
+    func end() -> Int64 {
+      // Often at an edge, or beside one.
+      let edge = Int64.random(in: 0...3, using: &random) * Self.stretch
+      let end = [0, 0, 1, -1, 64, 1_000].randomElement(using: &random)! + edge
+      return min(max(end, 0), universe)
+    }
+    for _ in 0..<8 {
+      let ends = [end(), end()].sorted()
+      let isIn = Bool.random(using: &random)
+      if isIn { set.insert(ends[0]..<ends[1]) } else { set.remove(ends[0]..<ends[1]) }
+      for block in ends[0]..<ends[1] { reference[Int(block)] = isIn }
+      let expected = Self.runs(reference)
+      #expect(set.runs == expected)
+      #expect(set.count == expected.reduce(0) { $0 + Int64($1.count) })
+      let range = min(ends[0], 500)..<max(ends[1], universe - 500)
+      #expect(
+        set.count(in: range)
+          == expected.reduce(0) { $0 + Int64($1.clamped(to: range).count) })
+      for block in ends + [0, universe - 1] where block < universe {
+        #expect(set.contains(block) == reference[Int(block)])
+        #expect(
+          set.run(from: block)
+            == expected.first { $0.upperBound > block }
+            .map { max($0.lowerBound, block)..<$0.upperBound })
+      }
+      var again = BlockSet(universe: universe)
+      for run in expected { again.insert(run) }
+      #expect(again == set)
+    }
+  }
+
+  /// Where the bits of each stretch stand in memory.
+  private static func places(_ set: BlockSet) -> [UInt] {
+    let stretches = Int((set.universe + stretch - 1) / stretch)
+    return withUnsafeBytes(of: set) { bytes in
+      let array = bytes.load(
+        fromByteOffset: bytes.count - MemoryLayout<UInt>.size, as: UInt.self)
+      // Behind the head of the array: a count and an array for each.
+      let first = UnsafeRawPointer(bitPattern: array + 32)!
+      return (0..<stretches).map { first.load(fromByteOffset: $0 * 16 + 8, as: UInt.self) }
     }
   }
 
   @Test func `a change is made in place, however large the set`() {
     var set = BlockSet(universe: 1 << 20)
-    let place = Self.place(&set)
+    for step in 0..<200 as Range<Int64> { set.insert(step * 5_000..<step * 5_000 + 1) }
+    let places = Self.places(set)
     for step in 0..<200 as Range<Int64> {
-      set.insert(step * 1_000..<step * 1_000 + 100)
-      #expect(Self.place(&set) == place)
-      set.remove(step * 1_000 + 50..<step * 1_000 + 51)
-      #expect(Self.place(&set) == place)
+      set.insert(step * 5_000..<step * 5_000 + 100)
+      #expect(Self.places(set) == places)
+      set.remove(step * 5_000 + 50..<step * 5_000 + 51)
+      #expect(Self.places(set) == places)
     }
     #expect(set.count == 200 * 99)
     // What is shared is copied, once.
     let other = set
     set.insert(0..<1_000)
-    #expect(Self.place(&set) != place)
+    #expect(Self.places(set)[0] != places[0] && Self.places(set)[1...] == places[1...])
     #expect(other.count == 200 * 99)
   }
 
-  private static func runs(_ blocks: Set<Int64>) -> [Range<Int64>] {
+  @Test func `what is not mixed takes no memory of its own`() {
+    let universe: Int64 = 1 << 27
+    let (empty, full) = (BlockSet(universe: universe), BlockSet(universe: universe, full: true))
+    let places = (none: Self.places(empty)[0], all: Self.places(full)[0])
+    #expect(Set(Self.places(empty)) == [places.none] && Set(Self.places(full)) == [places.all])
+    // As a download does it, from the front.
+    var (missing, done) = (full, empty)
+    for block in stride(from: 0, to: 5 * Self.stretch, by: 5_000) {
+      missing.remove(block..<block + 5_000)
+      done.insert(block..<block + 5_000)
+      #expect(Set(Self.places(missing)).subtracting([places.none, places.all]).count <= 1)
+      #expect(Set(Self.places(done)).subtracting([places.none, places.all]).count <= 1)
+    }
+    #expect(missing.count + done.count == universe)
+  }
+
+  private static func runs(_ blocks: Set<Int64>) -> [Range<Int64>] { runs(sorted: blocks.sorted()) }
+
+  private static func runs(_ blocks: [Bool]) -> [Range<Int64>] {
+    runs(sorted: blocks.indices.lazy.filter { blocks[$0] }.map(Int64.init))
+  }
+
+  private static func runs(sorted blocks: some Sequence<Int64>) -> [Range<Int64>] {
     var runs: [Range<Int64>] = []
-    for block in blocks.sorted() {
+    for block in blocks {
       if let last = runs.last, last.upperBound == block {
         runs[runs.count - 1] = last.lowerBound..<block + 1
       } else {
