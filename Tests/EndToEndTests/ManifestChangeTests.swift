@@ -87,8 +87,8 @@ import Testing
 
   // MARK: Expiry
 
-  static func waitForExpiry(_ bench: Workbench) throws {
-    let expires = try #require(try bench.site.field("expires"))
+  static func waitForExpiry(_ site: Site) throws {
+    let expires = try #require(try site.field("expires"))
     let date = try #require(ISO8601DateFormatter().date(from: expires))
     #expect(waitUntil { Clocks.wall() >= Int64(date.timeIntervalSince1970) })
   }
@@ -98,7 +98,7 @@ import Testing
   func expired() throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(300_000), ["--expires", "+1s"])
-    try Self.waitForExpiry(bench)
+    try Self.waitForExpiry(bench.site)
     let outcome = try bench.pull("--json")
     try outcome.expectFailure("expired", 5, "expired at", "the local clock says 20", "hint: ")
     #expect(try bench.origin().count(of: release.dataPath) == 0)
@@ -109,7 +109,8 @@ import Testing
   func expiresMeanwhile() throws {
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(20 * Site.blockSize), ["--expires", "+3s"])
-    try bench.origin().bendData(of: release) { _, _ in try? Self.waitForExpiry(bench) }
+    let site = bench.site
+    try bench.origin().bendData(of: release) { _, _ in try? Self.waitForExpiry(site) }
     let outcome = try bench.pull("--json")
     try outcome.expectFailure("expired", 5, "the local clock says 20")
     try bench.expectUnfinished(release)
@@ -133,7 +134,7 @@ import Testing
       randomBytes(20 * Site.blockSize), version: "v1", ["--expires", "+3s"])
     try bench.origin().bendData(of: old) { _, response in response = OriginResponse(404, []) }
     try bench.pull().expect(4)
-    try Self.waitForExpiry(bench)
+    try Self.waitForExpiry(bench.site)
     let new = try bench.site.publish(randomBytes(300_000), version: "v2")
     try bench.origin().bend(nil)
     try bench.pull("--on-new-version", "stop", "--json").expectFailure("new-version", 8)
@@ -149,16 +150,17 @@ import Testing
     let bench = try Workbench()
     let release = try bench.site.publish(randomBytes(20 * Site.blockSize), ["--expires", "+3s"])
     let refreshes = Monitor(0)
+    // Not the bench: it holds the origin, which holds this.
+    let (site, fetchres) = (bench.site, bench.fetchres)
     try bench.origin().bendData(of: release) { _, _ in
       let isFirst = refreshes.change { count in
         count += 1
         return count == 1
       }
       guard isFirst else { return }
-      try? Self.waitForExpiry(bench)
-      _ = try? bench.fetchres.run(
-        "publish", "--refresh", "--site", bench.site.path, "--key", bench.site.keyFile,
-        "--expires", "+90d")
+      try? Self.waitForExpiry(site)
+      _ = try? fetchres.run(
+        "publish", "--refresh", "--site", site.path, "--key", site.keyFile, "--expires", "+90d")
     }
     try bench.pull().expect(0)
     try bench.expectComplete(release)
