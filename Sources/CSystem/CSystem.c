@@ -26,11 +26,6 @@ int fetchres_open(const char *path, int flags, unsigned mode) {
   return open(path, flags | O_CLOEXEC, mode);
 }
 
-int fetchres_rename_noreplace(int from_directory, const char *from, int to_directory,
-                              const char *to) {
-  return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
-}
-
 int fetchres_allocate(int fd, int64_t offset, int64_t length) {
   return fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, length);
 }

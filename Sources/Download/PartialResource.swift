@@ -113,7 +113,7 @@ package final class PartialResource: Sendable {
   /// Makes the range read as zeros: a hole where there can be one.
   private func clear(_ range: Range<Int64>) throws(SystemError) {
     do throws(SystemError) { try blocks.punchHole(range) } catch {
-      guard error.code == SystemError.notSupported else { throw error }
+      guard error.isNotSupported else { throw error }
       try writeZeros(range)
     }
   }
@@ -252,7 +252,7 @@ package final class PartialResource: Sendable {
     }
     do throws(SystemError) {
       let published = manifest.published.seconds
-      try blocks.setModified(seconds: published)
+      try blocks.date(seconds: published)
       try sync { () throws(SystemError) in try blocks.sync() }
       try directory.removeTree(Self.readyName)
       try directory.makeDirectory(Self.readyName, permissions: 0o777)

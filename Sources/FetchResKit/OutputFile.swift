@@ -50,7 +50,7 @@ enum OutputFile {
         try copy(source, to: target, interruption)
       }
       try interruption.checkAsSystemError()
-      try target.setModified(seconds: version.manifest.published.seconds)
+      try target.date(seconds: version.manifest.published.seconds)
       try target.sync()
       try parent.rename(temporary, to: parent, name)
       try parent.sync()
@@ -78,14 +78,20 @@ enum OutputFile {
       throw FetchFailure(.usage, "'\(output)' is no file name")
     }
     return try doing("cannot write \(output)") { () throws(SystemError) in
-      switch try parent.statusIfPresent(name)?.kind {
-      case .directory:
-        throw SystemError(SystemError.isDirectory, "rename", path: output)
-      case .other:
-        // A device or a pipe is written to with `-o -`; a file in its place would be damage.
+      let kind = try parent.statusIfPresent(name)?.kind
+      if kind == .directory { throw SystemError(SystemError.isDirectory, "rename", path: output) }
+      // A device or a pipe is written to with `-o -`; a file in its place would be damage, and no less
+      // in the place of a link that leads there, as /dev/stdout does.
+      if kind == .other || kind == .symbolicLink && leadsToDevice(output, fileSystem) {
         throw SystemError(SystemError.exists, "rename", path: output)
-      case .regular, .symbolicLink, nil: return parent
       }
+      return parent
+    }
+  }
+
+  private static func leadsToDevice(_ link: String, _ fileSystem: any FileSystem) -> Bool {
+    do throws(SystemError) { return try fileSystem.openFile(link).status().kind == .other } catch {
+      return error.code == SystemError.noDevice
     }
   }
 

@@ -20,7 +20,7 @@ extension Directory {
     let file = try openFile(temporary, .createNew(permissions: permissions))
     do {
       try file.writeAll(bytes)
-      if let modified { try file.setModified(seconds: modified) }
+      if let modified { try file.date(seconds: modified) }
       try file.sync()
       try rename(temporary, to: self, name)
     } catch {
@@ -83,6 +83,14 @@ extension File {
     if bytes.count > size, size < limit { bytes = try read(count: limit + 1, at: 0) }
     guard bytes.count <= limit else { throw .beyondLimit(name) }
     return bytes
+  }
+
+  /// Gives it its time, where that can be done: only the owner may, and a share or an image that is
+  /// mounted for everybody says that somebody else is.
+  package func date(seconds: Int64) throws(SystemError) {
+    do throws(SystemError) { try setModified(seconds: seconds) } catch {
+      guard error.category == .permission || error.isNotSupported else { throw error }
+    }
   }
 
   /// Up to `count` bytes at `offset`, fewer at the end of the file.

@@ -74,7 +74,12 @@ private final class RealDirectory: Directory {
     try descriptor.removeDirectory(name)
   }
 
-  func sync() throws(SystemError) { try descriptor.sync() }
+  func sync() throws(SystemError) {
+    // Where a directory cannot be synced, the file system makes its entries durable as it sees fit.
+    do throws(SystemError) { try descriptor.sync() } catch {
+      guard error.code == SystemError.invalid || error.isNotSupported else { throw error }
+    }
+  }
 
   func freeBytes() throws(SystemError) -> Int64 { try descriptor.freeBytes() }
 

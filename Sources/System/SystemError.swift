@@ -25,7 +25,6 @@ package struct SystemError: Error, Sendable, Equatable {
   package static let noSpace = ENOSPC
   package static let inputOutput = EIO
   package static let symbolicLink = ELOOP
-  package static let notSupported = EOPNOTSUPP
   package static let crossDevice = EXDEV
   package static let invalid = EINVAL
   package static let interrupted = EINTR
@@ -39,6 +38,9 @@ package struct SystemError: Error, Sendable, Equatable {
   }
 
   package var isBeyondLimit: Bool { code == Self.tooLarge && call == "read" }
+
+  /// Whether the file system does not know the call: some that run as programs answer ENOSYS.
+  package var isNotSupported: Bool { code == EOPNOTSUPP || code == ENOSYS }
 
   package var isBrokenPipe: Bool { code == EPIPE }
 

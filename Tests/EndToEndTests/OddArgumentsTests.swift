@@ -12,6 +12,20 @@ import Testing
     try #require(mkfifo(pipe, 0o600) == 0)
     try bench.pull("-o", pipe).expect(6)
     #expect(Disk.status(pipe).map { $0.st_mode & S_IFMT } == S_IFIFO)
+    // A link that leads to one, as /dev/stdout is, is no place for a file either.
+    try bench.origin().forget()
+    for target in [pipe, "/dev/null", "/proc/self/fd/1"] {
+      let link = bench.scratch("link")
+      try Disk.link(link, to: target)
+      try bench.pull("-o", link).expect(6)
+      #expect(Disk.linkTarget(link) == target)
+      try Disk.remove(link)
+    }
+    #expect(try bench.origin().entries.isEmpty)
+    let link = bench.scratch("link")
+    try Disk.link(link, to: bench.scratch("nothing"))
+    try bench.pull("-o", link).expect(0)
+    #expect(Disk.linkTarget(link) == nil)
   }
 
   @Test("a date beyond all calendars is refused")

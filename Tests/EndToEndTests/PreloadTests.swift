@@ -63,4 +63,31 @@ import Testing
       .expect(0)
     try bench.fetchres.run("log", "verify", bench.site.path).expect(0)
   }
+
+  // covers: F26
+  @Test("a file system that knows little is pulled to, resumed on, cleaned and published from")
+  func simpleShare() throws {
+    let bench = try Workbench()
+    let variables = try Preload.simpleShare.variables(bench.scratch)
+    let content = randomBytes(3 * Site.blockSize) + [UInt8](repeating: 0, count: 2 * Site.blockSize)
+    let input = try bench.scratch.write("input.bin", content)
+    try bench.fetchres.run(bench.site.publishing(input), variables: variables).expect(0)
+    let output = bench.scratch("copy.bin")
+    try bench.fetchres.run(bench.pulling(["-o", output]), variables: variables).expect(0)
+    #expect(areEqual(try Disk.read(output), content))
+    #expect(try Disk.read("\(bench.directory)/current") == Array("v1\n".utf8))
+
+    let release = try bench.site.publish(randomBytes(80 * Site.blockSize), version: "v2")
+    let child = try bench.beginPull(release, upTo: 48, variables: variables)
+    child.send(SIGKILL)
+    _ = child.wait(within: Fetchres.patience)
+    try bench.origin().bend(nil)
+    try bench.fetchres.run(bench.pulling(), variables: variables).expect(0)
+    try bench.expectComplete(release)
+    #expect(try bench.path() == "\(bench.directory)/v2/\(release.file)")
+    try bench.fetchres.run(["clean", bench.directory, "--old-versions"], variables: variables)
+      .expect(0)
+    #expect(Disk.names(in: bench.directory) == [".fetchres", "current", "v2"])
+    try bench.fetchres.run(["verify", bench.directory], variables: variables).expect(0)
+  }
 }

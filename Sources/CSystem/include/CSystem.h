@@ -13,8 +13,6 @@
 
 int fetchres_openat(int directory, const char *name, int flags, unsigned mode);
 int fetchres_open(const char *path, int flags, unsigned mode);
-int fetchres_rename_noreplace(int from_directory, const char *from, int to_directory,
-                              const char *to);
 int fetchres_allocate(int fd, int64_t offset, int64_t length);  // keeps the size
 int fetchres_punch_hole(int fd, int64_t offset, int64_t length);
 int fetchres_clone_file(int destination, int source);

@@ -5,6 +5,7 @@ import Testing
 enum Preload: String, Sendable {
   case grantedLocks = "granted-locks"
   case shortCalls = "short-calls"
+  case simpleShare = "simple-share"
 
   static let need: Comment = "there is no C compiler"
 
