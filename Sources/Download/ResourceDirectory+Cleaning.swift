@@ -4,7 +4,7 @@ import Storage
 import System
 
 extension ResourceDirectory {
-  /// Removes unfinished work that no pull goes on with, or all of it, and complete versions other than
+  /// Removes unfinished work that no pull goes on with, or all of it, and complete versions older than
   /// the available one if asked to.
   ///
   /// - Parameters:
@@ -24,12 +24,13 @@ extension ResourceDirectory {
       freed += unfinished.first { PartialResource.name(of: $0.manifest) == name }?.bytesOnDisk ?? 0
       if !isDry { try removeUnfinished(name, lock) }
     }
+    if let rest = try removeRest(lock, isDry: isDry) { report(rest) }
     guard oldVersions, let available else { return freed }
-    for version in completedVersions()
-    where version.manifest.version != available.manifest.version {
+    // Whoever stopped before `current` named a newer version did not mean that it is old.
+    for version in completedVersions() where version.manifest.release < available.manifest.release {
       report(Path.join(path, version.manifest.version))
       freed += version.manifest.layout.size
-      if !isDry { try remove(version) }
+      if !isDry { try remove(version, lock) }
     }
     return freed
   }

@@ -16,6 +16,7 @@ package final class ResourceDirectory: Sendable {
   static let originName = "origin"
   static let lockName = "lock"
   static let partialName = "partial"
+  static let removedName = "removed"
   static let currentName = "current"
 
   /// Opens a directory that exists; nil if there is nothing at `path`.
@@ -181,7 +182,7 @@ package final class ResourceDirectory: Sendable {
       do throws(SystemError) {
         try directory.makeSymbolicLink(temporary, to: version)
       } catch {
-        guard error.category == .permission || error.code == SystemError.notSupported else {
+        guard error.category == .permission || error.isNotSupported else {
           throw error
         }
         return try directory.replaceFile(Self.currentName, Array("\(version)\n".utf8))
@@ -310,9 +311,11 @@ package final class ResourceDirectory: Sendable {
       if try version.statusIfPresent(manifest.file)?.kind == .regular,
         try work.statusIfPresent(PartialResource.blocksName) == nil
       {
+        // Where it goes to has to last before it can be found there alone.
+        try partial.sync()
+        try lock.own.sync()
         try version.rename(manifest.file, to: work, PartialResource.blocksName)
         try work.sync()
-        try partial.sync()
         try version.sync()
       }
       // A run that was stopped in here may have moved the file and no more.
@@ -339,16 +342,33 @@ package final class ResourceDirectory: Sendable {
     }
   }
 
-  /// Removes a complete version, its marker first, so that it is never half there and complete.
-  package func remove(_ version: CompletedVersion) throws(FetchFailure) {
+  /// Removes a complete version. It goes out of sight in one durable step, so that it is never half
+  /// there; what a stop leaves of it then, the next removal or `clean` removes.
+  package func remove(_ version: CompletedVersion, _ lock: DirectoryLock) throws(FetchFailure) {
+    let name = version.manifest.version
     do throws(SystemError) {
-      let inside = try directory.openDirectory(version.manifest.version)
-      try inside.remove(CompletedVersion.markerName)
-      try inside.sync()
-      try directory.removeTree(version.manifest.version)
+      try lock.own.removeTree(Self.removedName)
+      try lock.own.makeDirectory(Self.removedName, permissions: 0o700)
+      try lock.own.sync()
+      let removed = try lock.own.openDirectory(Self.removedName)
+      try directory.rename(name, to: removed, name)
+      try removed.sync()
       try directory.sync()
+      try lock.own.removeTree(Self.removedName)
     } catch {
-      throw error.failure("cannot remove \(Path.join(path, version.manifest.version))")
+      throw error.failure("cannot remove \(Path.join(path, name))")
+    }
+  }
+
+  /// Removes what a stop in the middle of a removal has left.
+  ///
+  /// - Returns: its path, if there is anything.
+  func removeRest(_ lock: DirectoryLock, isDry: Bool) throws(FetchFailure) -> String? {
+    let path = Path.join(self.path, "\(Self.privateName)/\(Self.removedName)")
+    return try doing("cannot remove \(path)") { () throws(SystemError) in
+      guard try lock.own.statusIfPresent(Self.removedName) != nil else { return nil }
+      if !isDry { try lock.own.removeTree(Self.removedName) }
+      return path
     }
   }
 

@@ -29,13 +29,13 @@ extension PullSession {
   /// `--keep N`: the complete versions of the lowest releases go, never the one just finished and the
   /// one that is current, which is another where the URL pins a version.
   func prune(
-    _ directory: ResourceDirectory, keeping finished: CompletedVersion
+    _ directory: ResourceDirectory, _ lock: DirectoryLock, keeping finished: CompletedVersion
   ) throws(FetchFailure) {
     guard let keep = request.keep else { return }
     var stays: Set = [finished.manifest.version]
     if let current = directory.current { stays.insert(current.manifest.version) }
     let others = directory.completedVersions().filter { !stays.contains($0.manifest.version) }
-    for old in others.dropFirst(max(0, keep - stays.count)) { try directory.remove(old) }
+    for old in others.dropFirst(max(0, keep - stays.count)) { try directory.remove(old, lock) }
   }
 }
 

@@ -226,7 +226,7 @@ package struct PullSession {
     }
     if site.pinnedVersion == nil { try directory.setCurrent(manifest.version) }
     try directory.removeUnfinished(PartialResource.name(of: manifest), lock)
-    try prune(directory, keeping: complete)
+    try prune(directory, lock, keeping: complete)
     let isNewest = manifest.version == newest.manifest.version
     return try deliver(
       complete, in: directory, work,

@@ -69,7 +69,7 @@ import Testing
     #expect(search.points >= 4)
   }
 
-  @Test(arguments: [EOPNOTSUPP, EPERM, EACCES])
+  @Test(arguments: [EOPNOTSUPP, ENOSYS, EPERM, EACCES])
   func `where there are no symbolic links, current is a text file`(_ code: Int32) throws {
     let (directory, _) = try pulled(2)
     fileSystem.onOperation = { operation throws(SystemError) in
@@ -108,16 +108,24 @@ import Testing
     #expect(try directory.directory.status("current").kind == .directory)
   }
 
-  @Test func `a version is removed marker first`() throws {
+  @Test func `a version is removed whole, and the rest of a removal by the next`() throws {
     let (_, all) = try pulled(2)
     var search = PowerCutSearch(seeds: 4)
     try search.run(from: fileSystem) { fileSystem in
       let directory = try #require(try ResourceDirectory("/data", fileSystem))
       let version = try #require(CompletedVersion("1.0", in: directory.directory))
-      try directory.remove(version)
+      try directory.remove(version, try directory.lock())
     } examine: { fileSystem, end in
       let directory = try #require(try ResourceDirectory("/data", fileSystem))
       #expect(directory.available?.manifest == all[1].manifest, "\(end)")
+      defer {
+        _ = try? directory.clean(try directory.lock(), oldVersions: true) { _ in }
+        #expect(CompletedVersion("1.0", in: directory.directory) == nil)
+        let names = ["/data", "/data/.fetchres"].flatMap {
+          (try? fileSystem.openDirectory($0).entries()) ?? []
+        }
+        #expect(!names.contains("1.0") && !names.contains("removed"), "\(end)")
+      }
       guard let version = CompletedVersion("1.0", in: directory.directory) else { return }
       #expect(!end.isComplete)
       let file = try fileSystem.openFile("/data/1.0/world.map")
@@ -125,6 +133,25 @@ import Testing
       #expect(version.manifest == all[0].manifest)
     }
     #expect(search.points > 4)
+  }
+
+  @Test func `a file in the place of a version is never lost while it is taken back`() throws {
+    _ = try ResourceDirectory.make("/data", fileSystem).lock()
+    try fileSystem.makeDirectories("/data/1.0", permissions: 0o777)
+    try fileSystem.openDirectory("/data/1.0").replaceFile("world.map", made.content)
+    try fileSystem.openDirectory("/data").sync()
+    let work = "/data/.fetchres/partial/\(PartialResource.name(of: made.manifest))"
+    var search = PowerCutSearch(seeds: 8)
+    try search.run(from: fileSystem) { fileSystem in
+      let directory = try #require(try ResourceDirectory("/data", fileSystem))
+      try directory.takeBack(made.manifest, try directory.lock())
+    } examine: { fileSystem, end in
+      let content = [("/data/1.0", "world.map"), (work, PartialResource.blocksName)].compactMap {
+        try? fileSystem.openDirectory($0).readFile($1, limit: 1 << 20)
+      }
+      #expect(content.contains(made.content), "\(end)")
+    }
+    #expect(search.points > 6)
   }
 
   // MARK: Names in the way
