@@ -55,12 +55,23 @@ struct ExpectedOrigin: Sendable {
 }
 
 extension PullRequest {
-  /// The origin that a run of this request would expect; nil if nothing tells it.
-  package func expectedOrigin(
-    _ fileSystem: any FileSystem = RealFileSystem()
+  /// The origin whose part of a configuration counts for this request: the one that a run would expect.
+  /// Where nothing tells that, it is the one that is written like the URL: nothing is believed of it, and
+  /// whoever wrote a way out for it does not want it to be asked directly.
+  ///
+  /// - Parameter origins: those that have a part.
+  /// - Throws: also what hides the state: the way out must not depend on what cannot be read.
+  package func configuredOrigin(
+    among origins: [Origin], _ fileSystem: any FileSystem = RealFileSystem()
   ) throws(FetchFailure) -> Origin? {
-    try ExpectedOrigin.find(
-      named: ExpectedOrigin.parse(keys: keys, origin: origin).origin, SiteURL(url),
-      directory: directory, StateDirectory(stateDirectory, fileSystem))
+    let named = try ExpectedOrigin.parse(keys: keys, origin: origin).origin
+    let site = try SiteURL(url)
+    var found = named
+    // Where no state is kept, nothing is known of it.
+    if stateDirectory != nil || StatePlace.standard != nil {
+      found = try ExpectedOrigin.find(
+        named: named, site, directory: directory, StateDirectory(stateDirectory, fileSystem))
+    }
+    return found ?? origins.first { $0.name == site.plainName }
   }
 }

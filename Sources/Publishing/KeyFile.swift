@@ -22,8 +22,39 @@ package struct KeyFile: Sendable {
     _ path: String, _ fileSystem: any FileSystem, passwords: PasswordSource = .none
   ) throws(FetchFailure) {
     self.path = path
+    var bytes = try Self.read(path, fileSystem)
+    defer { _ = SecretBytes(taking: &bytes) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let sealed = SealedKey(text) {
+      key = try Self.open(sealed, path, passwords)
+      return
+    }
+    let trimmed = text.split(whereSeparator: { $0.isWhitespace })
+    guard trimmed.count == 1, let key = SigningKey(trimmed[0]) else {
+      throw FetchFailure(
+        .usage, "\(path) holds no secret key",
+        hint: "give the file that 'fetchres keygen --out' wrote")
+    }
+    self.key = key
+  }
+
+  /// The origin that the key in a file is for. No password has to be asked for it.
+  ///
+  /// - Throws: as for the key itself.
+  package static func origin(
+    of path: String, _ fileSystem: any FileSystem = RealFileSystem()
+  ) throws(FetchFailure) -> Origin? {
+    var bytes = try read(path, fileSystem)
+    defer { _ = SecretBytes(taking: &bytes) }
+    if let sealed = SealedKey(String(decoding: bytes, as: UTF8.self)) { return sealed.key.origin }
+    return try KeyFile(path, fileSystem).key.key.origin
+  }
+
+  private static func read(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(FetchFailure) -> [UInt8] {
     ThisProcess.forbidCoreDumps()
-    var bytes: [UInt8]
+    let bytes: [UInt8]
     let isExposed: Bool
     do throws(SystemError) {
       let file = try fileSystem.openFile(path)
@@ -43,19 +74,7 @@ package struct KeyFile: Sendable {
         .permission, "others can read the secret key \(path), so it is not used",
         hint: "chmod 600 it, and think about who may have read it")
     }
-    defer { _ = SecretBytes(taking: &bytes) }
-    let text = String(decoding: bytes, as: UTF8.self)
-    if let sealed = SealedKey(text) {
-      key = try Self.open(sealed, path, passwords)
-      return
-    }
-    let trimmed = text.split(whereSeparator: { $0.isWhitespace })
-    guard trimmed.count == 1, let key = SigningKey(trimmed[0]) else {
-      throw FetchFailure(
-        .usage, "\(path) holds no secret key",
-        hint: "give the file that 'fetchres keygen --out' wrote")
-    }
-    self.key = key
+    return bytes
   }
 
   private static func open(

@@ -37,6 +37,16 @@ package struct PublishedSite {
       order?.files[.releases]?.contains(SitePaths.releaseManifest(manifest.version)) == true
   }
 
+  /// The origin that the manifest of a site names; nil if it has none.
+  package static func origin(
+    of path: String, _ fileSystem: any FileSystem = RealFileSystem()
+  ) throws(FetchFailure) -> Origin? {
+    let site = try SiteDirectory(path, fileSystem, makes: false)
+    return try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount).map {
+      note throws(FetchFailure) in try Manifest(selfSigned: note).origin
+    }
+  }
+
   /// - Throws: `fork` unless `live` is a prefix of this site's log.
   package func checkExtends(_ live: Checkpoint) throws(FetchFailure) {
     guard live.size > 0 else { return }

@@ -61,6 +61,12 @@ struct Configuration: Sendable {
     return own + common.filter { setting in !own.contains { Self.putsOut($0, setting) } }
   }
 
+  /// Whose lines count for a request; nil if only what is for all does.
+  func origin(of request: PullRequest) throws(FetchFailure) -> Origin? {
+    // Where nobody has lines of its own, nothing has to be known.
+    sections.isEmpty ? nil : try request.configuredOrigin(among: sections.map(\.origin))
+  }
+
   /// All options that the configuration may say, each once.
   static var options: [OptionSpec] {
     var options: [OptionSpec] = []

@@ -17,15 +17,18 @@ extension ParsedArguments {
     return filled
   }
 
-  /// The same for the origin that a URL is known to be of.
+  /// The same for the origin that a URL is of, as far as anything tells.
+  ///
+  /// - Parameter origin: the one it has to be of; nil if that is not known.
   func configured(
-    _ spec: CommandSpec, forURL url: String
+    _ spec: CommandSpec, forURL url: String, of origin: Origin? = nil
   ) throws(FetchFailure) -> ParsedArguments {
+    let configuration = try Configuration.load(self)
     let option = OptionSpec.stateDirectory.name
-    let common = try Configuration.load(self).settings(for: nil)
+    let common = configuration.settings(for: nil)
     var request = PullRequest(url: url)
+    request.origin = origin?.name
     request.stateDirectory = value(option) ?? common.first { $0.option.name == option }?.value
-    // Where no state is kept, nothing is known of it.
-    return try configured(spec, for: (try? request.expectedOrigin()) ?? nil)
+    return try configured(spec, for: configuration.origin(of: request))
   }
 }

@@ -90,10 +90,21 @@ enum PublishCommand {
         .usage, "\(other.name) says nothing about \(mode.name)",
         hint: "'fetchres help publish' says what each option is for")
     }
-    let url = typed.value("--check") ?? typed.value("--recover")
-    let arguments =
-      if let url { try typed.configured(spec, forURL: url) } else { try typed.configured(spec) }
-    return try mode.run(arguments)
+    return try mode.run(configured(typed))
+  }
+
+  /// With what the configuration says of the origin that is checked or recovered.
+  private static func configured(_ typed: ParsedArguments) throws(FetchFailure) -> ParsedArguments {
+    if let url = typed.value("--check") {
+      let site = try PublishModes.required("--site", typed)
+      return try typed.configured(spec, forURL: url, of: try PublishedSite.origin(of: site))
+    }
+    if let url = typed.value("--recover") {
+      // The site may be gone; the key never is.
+      let key = try PublishModes.required("--key", typed)
+      return try typed.configured(spec, forURL: url, of: try KeyFile.origin(of: key))
+    }
+    return try typed.configured(spec)
   }
 
   private static func publish(_ arguments: ParsedArguments) throws(FetchFailure) -> Int32 {

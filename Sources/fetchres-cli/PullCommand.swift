@@ -100,19 +100,15 @@ enum PullCommand {
     _ typed: ParsedArguments, _ keys: [String]
   ) throws(FetchFailure) -> ParsedArguments {
     let configuration = try Configuration.load(typed)
+    var common = typed
+    common.fill(configuration.settings(for: nil))
+    var request = PullRequest(url: typed.operands[0])
+    request.directory = common.value("-d")
+    request.keys = keys
+    request.origin = common.value("--origin")
+    request.stateDirectory = common.value("--state-dir")
     var arguments = typed
-    var origin: Origin?
-    if !configuration.sections.isEmpty {
-      var common = typed
-      common.fill(configuration.settings(for: nil))
-      var request = PullRequest(url: typed.operands[0])
-      request.directory = common.value("-d")
-      request.keys = keys
-      request.origin = common.value("--origin")
-      request.stateDirectory = common.value("--state-dir")
-      origin = try request.expectedOrigin()
-    }
-    arguments.fill(configuration.settings(for: origin))
+    arguments.fill(configuration.settings(for: try configuration.origin(of: request)))
     return arguments
   }
 

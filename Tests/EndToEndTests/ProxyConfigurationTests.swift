@@ -117,6 +117,66 @@ struct ProxyConfigurationTests {
     #expect(!direct)
   }
 
+  @Test("a section counts for its origin where nothing else tells which one a URL is of")
+  func unknownOrigin() throws {
+    let proxy = try ProxyProcess(.tinyproxy)
+    let base = bench.server.base
+    // Neither trusted nor in the state: by the name alone that a publisher of this URL would choose.
+    _ = try configure("[origin 127.0.0.1]", "proxy \(proxy.url)")
+    for (words, code) in [
+      (["pull", base + "manifest", "-d", bench.directory], 5), (["inspect", base + "manifest"], 0),
+      (["integrity", "ingest", base + "checkpoint"], 5),
+      (["publish", "--check", base, "--site", bench.site.path, "--live"], 0),
+    ] as [([String], Int32)] {
+      // The site knows better which origin is checked.
+      let isCheck = words[0] == "publish"
+      try bench.fetchres.run(words).expect(code)
+      #expect(try allCameThrough(proxy) != isCheck, "\(words)")
+    }
+    let outcome = try bench.fetchres.run(
+      ["inspect", base + "manifest"], variables: ["HOME": nil, "XDG_STATE_HOME": nil])
+    outcome.expect(0)
+    #expect(try allCameThrough(proxy))
+    // Nothing is believed of the origin for that.
+    #expect(!Disk.exists(bench.directory))
+  }
+
+  @Test("what is checked or recovered is known to be of an origin without being trusted")
+  func unknownSite() throws {
+    let proxy = try ProxyProcess(.tinyproxy)
+    let base = bench.server.base
+    _ = try configure("[origin example.org/thing]", "proxy \(proxy.url)")
+    let password = try bench.scratch.write("password", Array("geheim\n".utf8))
+    for words in [
+      ["--check", base, "--site", bench.site.path, "--live"],
+      ["--recover", base, "--site", bench.scratch("again"), "--key", bench.site.keyFile],
+    ] {
+      try bench.fetchres.run(["publish"] + words).expect(0)
+      #expect(try allCameThrough(proxy), "\(words)")
+    }
+    // The name of a key under a password is no secret, and nobody is asked for it.
+    let locked = bench.scratch("locked.key")
+    try bench.fetchres.run(
+      "keygen", "example.org/thing", "--out", locked, "--password-file", password
+    ).expect(0)
+    let refused = try bench.fetchres.run(
+      "publish", "--recover", base, "--site", bench.scratch("other"), "--key", locked,
+      "--password-file", password)
+    #expect(refused.exitCode != 0)
+    #expect(try allCameThrough(proxy))
+  }
+
+  @Test("where it cannot be read whom the user trusts, nothing is asked directly")
+  func hiddenTrust() throws {
+    let path = try bench.scratch.write("state/fetchres/trust", Array("junk\n".utf8))
+    let words = ["inspect", bench.server.base + "manifest"]
+    try bench.fetchres.run(words).expect(0)
+    try bench.origin().forget()
+    _ = try configure("[origin example.org/thing]", "proxy http://127.0.0.1:1")
+    try bench.fetchres.run(words).expectRefusal(6, "\(path) is damaged")
+    #expect(try bench.origin().entries.isEmpty)
+  }
+
   private func configure(_ lines: [String]) throws -> String {
     try bench.fetchres.scratch.write(
       "config/fetchres/config", Array(lines.map { $0 + "\n" }.joined().utf8))
