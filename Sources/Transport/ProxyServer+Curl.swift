@@ -141,6 +141,10 @@ extension CurlEasy {
       set(CURLOPT_PROXYUSERNAME, user)
       set(CURLOPT_PROXYPASSWORD, password)
     }
-    if let certificateFile { set(CURLOPT_PROXY_CAINFO, certificateFile) }
+    if let certificateFile {
+      set(CURLOPT_PROXY_CAINFO, certificateFile)
+      // Else the system's directory of certificates would be trusted too.
+      _ = fetchres_curl_set_nothing(handle, CURLOPT_PROXY_CAPATH)
+    }
   }
 }

@@ -110,6 +110,50 @@ struct TLSTests {
     try pull(bench.server.base, "--pin-sha256", pin).expectFailure("usage", 2, "needs an https URL")
   }
 
+  @Test(
+    "with --cacert the directory of the system vouches for no proxy either",
+    .enabled(if: Self.canReplaceSystem, "needs a mount namespace"))
+  func proxyBeyondFile() throws {
+    try desk.issueServer("server")
+    // Asked as a proxy, nginx answers itself.
+    let proxy = try GuardedServer(desk, root: bench.site.path, clients: "off")
+    try desk.issue("other", by: "middle", extensions: "authority.ext")
+    try Disk.makeDirectory(desk("system"))
+    try Disk.copy(desk("root.pem"), to: desk("system/root.pem"))
+    try Disk.copy(desk("other.pem"), to: desk("system/ca-certificates.crt"))
+    try desk.openssl("rehash", "system")
+    for (more, code) in [([], 0), (["--cacert", desk("other.pem")], 3)] as [([String], Int32)] {
+      let words =
+        [
+          "pull", "http://site.invalid/manifest", "--key", bench.site.key, "-d", bench.directory,
+          "--proxy", proxy.base(), "--give-up-after", "1", "--retry-now",
+        ] + more
+      let child = try Child(
+        Self.unshare,
+        [
+          "-m", "sh", "-c", "mount --bind \"$0\" /etc/ssl/certs && exec \"$@\"", desk("system"),
+          Fetchres.binary,
+        ] + words, environment: bench.fetchres.environment)
+      let outcome = try Outcome(of: child)
+      outcome.expect(code)
+      if code == 0 {
+        try bench.expectComplete(release)
+        try Disk.remove(bench.directory)
+      } else {
+        #expect(outcome.error.contains("the proxy"), "\(outcome)")
+      }
+    }
+  }
+
+  private static let unshare = "/usr/bin/unshare"
+
+  /// Whether a program can be shown another directory of the system's certificates.
+  private static let canReplaceSystem: Bool = {
+    let words = ["-m", "mount", "--bind", "/", "/etc/ssl/certs"]
+    let child = try? Child(unshare, words, environment: ["PATH": "/usr/bin:/bin"])
+    return child?.wait(within: Fetchres.patience) == .exited(0)
+  }()
+
   @Test("there is no switch that turns verification off")
   func noSwitch() throws {
     for word in ["--insecure", "-k", "--no-check-certificate"] {
