@@ -26,7 +26,7 @@ extension Integrity {
   }
 
   package func sample(
-    _ directory: ResourceDirectory, count: Int, certificateFile: String?
+    _ directory: ResourceDirectory, count: Int
   ) throws(FetchFailure) -> Sample {
     guard let origin = try directory.origin() else {
       throw FetchFailure(.unavailable, "there is no resource in \(directory.path)")
@@ -37,8 +37,7 @@ extension Integrity {
     }
     let store = state.log(of: origin)
     let log = try store.load()
-    let transport = try makeTransport(
-      for: state.bases(of: origin).first, certificateFile: certificateFile)
+    let transport = try makeTransport(for: state.bases(of: origin).first)
     defer { transport.stop() }
     let sources = sources(of: origin, transport)
     guard !sources.isEmpty else {

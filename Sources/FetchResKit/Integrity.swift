@@ -14,14 +14,17 @@ package struct Integrity {
   let interruption: Interruption
   private let clock: LogClock
   private let proxy: ProxySetting
+  private let certificateFile: String?
 
+  /// - Parameter certificateFile: who vouches for servers, instead of the system's certificates.
   package init(
-    stateDirectory: String?, proxy: ProxySetting = .environment,
+    stateDirectory: String?, proxy: ProxySetting = .environment, certificateFile: String? = nil,
     _ fileSystem: any FileSystem = RealFileSystem(),
     interruption: Interruption = Interruption(), clock: LogClock = LogClock()
   ) throws(FetchFailure) {
     state = try StateDirectory(stateDirectory, fileSystem)
-    (self.interruption, self.clock, self.proxy) = (interruption, clock, proxy)
+    (self.interruption, self.clock) = (interruption, clock)
+    (self.proxy, self.certificateFile) = (proxy, certificateFile)
   }
 
   package var trust: TrustStore { state.trust }
@@ -165,9 +168,7 @@ package struct Integrity {
   // MARK: Sources
 
   /// - Parameter url: what is asked first; nil if that is nothing.
-  func makeTransport(
-    for url: WebURL?, certificateFile: String? = nil
-  ) throws(FetchFailure) -> any Transport {
+  func makeTransport(for url: WebURL?) throws(FetchFailure) -> any Transport {
     OpenSSL.prepare()
     var policy = RequestPolicy(userAgent: "fetchres/\(fetchresVersion)")
     policy.certificateFile = certificateFile
@@ -181,11 +182,9 @@ package struct Integrity {
   }
 
   /// Fetches a checkpoint from a URL.
-  package func fetch(
-    _ url: String, certificateFile: String?
-  ) throws(FetchFailure) -> [UInt8] {
+  package func fetch(_ url: String) throws(FetchFailure) -> [UInt8] {
     let url = try WebURL(url)
-    let transport = try makeTransport(for: url, certificateFile: certificateFile)
+    let transport = try makeTransport(for: url)
     defer { transport.stop() }
     return try transport.fetch(
       Request(url), limit: Checkpoint.maximumByteCount, interruption

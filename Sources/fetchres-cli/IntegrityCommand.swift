@@ -58,7 +58,8 @@ enum IntegrityCommand {
     proxy: ProxySetting = .environment
   ) throws(FetchFailure) -> Integrity {
     try Integrity(
-      stateDirectory: arguments.value("--state-dir"), proxy: proxy, interruption: interruption)
+      stateDirectory: arguments.value("--state-dir"), proxy: proxy,
+      certificateFile: arguments.value("--cacert"), interruption: interruption)
   }
 
   private static func needed(_ word: String?, _ what: String) throws(FetchFailure) -> String {
@@ -115,7 +116,7 @@ enum IntegrityCommand {
       let arguments = try typed.configured(spec, forURL: place)
       bytes = try integrity(
         arguments, interruption, proxy: try ProxyOptions.spoken(arguments)
-      ).fetch(place, certificateFile: arguments.value("--cacert"))
+      ).fetch(place)
     } else {
       bytes = try FileArgument.bytes(
         place, of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .noteMalformed)
@@ -154,8 +155,7 @@ enum IntegrityCommand {
     let count = try arguments.parse("--count", "number", Quantities.count) ?? 16
     let sample = try integrity(
       arguments, interruption, proxy: try ProxyOptions.spoken(arguments)
-    ).sample(
-      directory, count: count, certificateFile: arguments.value("--cacert"))
+    ).sample(directory, count: count)
     if arguments.has("--json") {
       var line = JSONLine("sample")
       line.add("checked", Int64(sample.checked))

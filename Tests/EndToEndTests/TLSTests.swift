@@ -1,4 +1,8 @@
+import Manifest
+import Publishing
+import Storage
 import System
+import TestSupport
 import Testing
 
 /// What a server shows in TLS: trusted by the system or by `--cacert`, pinned, and said in words where
@@ -153,6 +157,25 @@ struct TLSTests {
     let child = try? Child(unshare, words, environment: ["PATH": "/usr/bin:/bin"])
     return child?.wait(within: Fetchres.patience) == .exited(0)
   }()
+
+  @Test("a head is looked up under the certificates of --cacert")
+  func ingest() throws {
+    try desk.issueServer("server")
+    let server = try GuardedServer(desk, root: bench.site.path, clients: "off")
+    let first = try bench.scratch.write("first", try Disk.read("\(bench.site.path)/checkpoint"))
+    // So long that its first tile is none of those that a pull keeps.
+    let log = LongLog(
+      try Manifest(selfSigned: try bench.site.manifest()),
+      key: try KeyFile(bench.site.keyFile, RealFileSystem()).key, count: 300)
+    for (path, bytes) in log.files { try Disk.write("\(bench.site.path)/\(path)", bytes) }
+    try pull(server.base()).expect(0)
+    let before = try server.visits().count
+    let outcome = try bench.fetchres.run(
+      "integrity", "ingest", first, "--cacert", desk("root.pem"))
+    outcome.expect(0)
+    #expect(outcome.output.contains("which are the first of the 300 releases"), "\(outcome)")
+    #expect(try server.visits().count > before)
+  }
 
   @Test("there is no switch that turns verification off")
   func noSwitch() throws {
