@@ -182,12 +182,17 @@ package struct Integrity {
   }
 
   /// Fetches a checkpoint from a URL.
-  package func fetch(_ url: String) throws(FetchFailure) -> [UInt8] {
-    let url = try WebURL(url)
+  ///
+  /// - Returns: the note, and who showed it. A site that is pulled from is no other for being asked by
+  ///   hand, and a password in the URL is no part of its name.
+  package func fetch(_ text: String) throws(FetchFailure) -> (note: [UInt8], peer: String) {
+    let url = try WebURL(text)
     let transport = try makeTransport(for: url)
     defer { transport.stop() }
-    return try transport.fetch(
+    let note = try transport.fetch(
       Request(url), limit: Checkpoint.maximumByteCount, interruption
     ).body
+    let isOfSite = url.path.hasSuffix("/\(SitePaths.checkpoint)")
+    return (note, String(url.shown.dropLast(isOfSite ? SitePaths.checkpoint.count : 0)))
   }
 }

@@ -108,22 +108,21 @@ enum IntegrityCommand {
     let interruption = Interruption()
     _ = Signals { interruption.raise($0) }
     let bytes: [UInt8]
+    var peer = place
     if place == "-" {
+      peer = "standard input"
       bytes = try FileArgument.bounded(
         "standard input", of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .noteMalformed
       ) { limit throws(SystemError) in try StandardInput.readAll(limit: limit) }
     } else if place.contains("://") {
       let arguments = try typed.configured(spec, forURL: place)
-      bytes = try integrity(
+      (bytes, peer) = try integrity(
         arguments, interruption, proxy: try ProxyOptions.spoken(arguments)
       ).fetch(place)
     } else {
       bytes = try FileArgument.bytes(
         place, of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .noteMalformed)
     }
-    // A site that is pulled from is no other for being asked by hand.
-    var peer = place == "-" ? "standard input" : String(place.prefix { $0 != "?" && $0 != "#" })
-    if place.contains("://"), peer.hasSuffix("/checkpoint") { peer.removeLast("checkpoint".count) }
     // Where the difference has to be looked up, the lines for that origin say through what.
     let arguments = try typed.configured(spec, for: Origin(ofNote: bytes))
     let integrity = try integrity(

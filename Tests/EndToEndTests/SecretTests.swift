@@ -92,6 +92,25 @@ import Testing
     try Self.expectNoSecret(outcome, bench.directory, bench.scratch("state"))
   }
 
+  @Test("who showed a checkpoint is kept without the secrets of the URL")
+  func ingested() throws {
+    let bench = try IntegrityTests.pulled()
+    let base = bench.server.base.replacing("http://", with: "http://user:passw0rd-in-url@")
+    let words = ["integrity", "ingest", "\(base)checkpoint?key=t0ken-in-query"]
+    let before = try IntegrityTests.integrity(bench).output
+    let same = try bench.fetchres.run(words)
+    same.expect(0)
+    // A site that was pulled from is no witness for itself.
+    #expect(try IntegrityTests.integrity(bench).output == before)
+    try bench.site.publish(randomBytes(1_000), version: "v2")
+    let newer = try bench.fetchres.run(words)
+    newer.expect(0)
+    #expect(newer.output.hasPrefix("ahead: "))
+    for outcome in [same, newer, try bench.pull("--verbose")] {
+      try Self.expectNoSecret(outcome, bench.scratch("state"))
+    }
+  }
+
   @Test("without a key, with a wrong key, with a lock: no secret either")
   func refused() throws {
     let bench = try Workbench()
