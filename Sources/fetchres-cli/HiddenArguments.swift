@@ -34,13 +34,18 @@ enum HiddenArguments {
   static func secrets(in words: [String]) -> [String] {
     var found: [String] = []
     for (index, word) in words.enumerated() {
-      let isHeader = index > 0 && words[index - 1] == "--header"
-      if isHeader || word.hasPrefix("--header="), let colon = word.firstIndex(of: ":") {
+      func isValue(of option: String) -> Bool {
+        index > 0 && words[index - 1] == option || word.hasPrefix("\(option)=")
+      }
+      if isValue(of: "--header"), let colon = word.firstIndex(of: ":") {
         found.append(String(word[word.index(after: colon)...]))
       } else if let key = word.firstRange(of: "PRIVATE+KEY+") {
         found.append(String(word[key.upperBound...]))
       } else if let scheme = word.firstRange(of: "://") {
         found += secrets(inURL: word[scheme.upperBound...])
+      } else if isValue(of: "--proxy") {
+        // A proxy may be written without a scheme.
+        found += secrets(inURL: Substring(value(word)))
       }
     }
     return found.filter { !$0.isEmpty }
