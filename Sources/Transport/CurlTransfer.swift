@@ -12,7 +12,7 @@ final class CurlTransfer {
   private let policy: RequestPolicy
   private let receiver: any ResponseReceiver
 
-  private var head: ResponseHead?
+  private var reader = HeadReader()
   private var isHeadDelivered = false
   /// Whether anything came that answers the request.
   private var hasAnswer = false
@@ -64,7 +64,7 @@ final class CurlTransfer {
   }
 
   private func prepare() {
-    head = nil
+    reader = HeadReader()
     hasAnswer = false
     ignored = 0
     watch = policy.makeWatch(now: Clocks.monotonic())
@@ -81,15 +81,7 @@ final class CurlTransfer {
     var line = Substring(String(decoding: bytes, as: UTF8.self))
     while line.last?.isNewline == true { line.removeLast() }
     do throws(FetchFailure) {
-      if line.hasPrefix("HTTP/") {
-        // A new response: the last one was an interim answer.
-        head = ResponseHead(statusLine: line)
-        if head == nil { throw FetchFailure(.truncated, "the answer is no HTTP response") }
-      } else if line.isEmpty {
-        try completeHead()
-      } else {
-        try head?.add(line: line)
-      }
+      if let head = try reader.receive(line) { try complete(head) }
       return bytes.count
     } catch {
       refusal = error
@@ -100,10 +92,8 @@ final class CurlTransfer {
   /// What the target of a redirect answers when it is good no more (a signed URL), or moved.
   private static let expiredStatuses: Set = [400, 401, 403, 404, 410]
 
-  private func completeHead() throws(FetchFailure) {
-    guard let head, head.status >= 200, !isHeadDelivered, !isExpired, !head.isRedirect else {
-      return
-    }
+  private func complete(_ head: ResponseHead) throws(FetchFailure) {
+    guard !head.isRedirect else { return }
     if head.status == 407, let refused = easy.proxyRefusal(of: request.url) { throw refused }
     if mayAskAgain, Self.expiredStatuses.contains(head.status) {
       isExpired = true
@@ -183,7 +173,7 @@ final class CurlTransfer {
 
   func complete(_ code: CURLcode) -> Completion {
     if isExpired { return .expired }
-    if refusal == nil, code == CURLE_OK, let head, head.isRedirect {
+    if refusal == nil, code == CURLE_OK, let head = reader.head, head.isRedirect {
       do throws(FetchFailure) {
         try follow(head)
         return .redirected
@@ -209,7 +199,7 @@ final class CurlTransfer {
         failure.message += ", at \(request.url.host), where it redirects to"
       }
     }
-    guard let head else { return failure }
+    guard let head = reader.head else { return failure }
     if failure.category == .httpStatus, let text = head["retry-after"] {
       failure.exchange.retryAfter = RetryAfter.seconds(
         text, date: head["date"], now: Clocks.wall())

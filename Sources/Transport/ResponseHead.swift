@@ -16,25 +16,34 @@ package struct ResponseHead: Sendable, Equatable {
   }
 
   /// Begins with a status line (`HTTP/1.1 206 …`); nil if it is none.
-  package init?(statusLine: some StringProtocol) {
+  ///
+  /// - Parameter interim: the head before it in the same response, with which it shares the bound.
+  package init?(statusLine: some StringProtocol, after interim: ResponseHead? = nil) {
     let parts = statusLine.split(separator: " ", maxSplits: 2)
     guard parts.count >= 2, parts[0].hasPrefix("HTTP/"), parts[1].utf8.count == 3,
       let status = Int(parts[1]), (100...999).contains(status)
     else { return nil }
     self.status = status
+    byteCount = interim?.byteCount ?? 0
   }
 
   /// Adds a header line without its line end. Junk without a colon is ignored.
   /// - Throws: `too-large` beyond the bound.
   package mutating func add(line: some StringProtocol) throws(FetchFailure) {
+    try count(line)
+    guard let colon = line.firstIndex(of: ":") else { return }
+    let value = line[line.index(after: colon)...]
+    fields[line[..<colon].lowercased()] = String(Self.trimmed(value))
+  }
+
+  /// Counts a line that says nothing.
+  /// - Throws: `too-large` beyond the bound.
+  package mutating func count(_ line: some StringProtocol) throws(FetchFailure) {
     byteCount += line.utf8.count + 2
     guard byteCount <= Self.maximumByteCount else {
       throw FetchFailure(
         .tooLarge, "the response has more than \(Self.maximumByteCount / 1_024) KiB of headers")
     }
-    guard let colon = line.firstIndex(of: ":") else { return }
-    let value = line[line.index(after: colon)...]
-    fields[line[..<colon].lowercased()] = String(Self.trimmed(value))
   }
 
   package subscript(field: String) -> String? { fields[field] }

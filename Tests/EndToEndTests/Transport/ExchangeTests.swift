@@ -43,6 +43,43 @@ import Transport
     #expect(failure.category == .truncated && failure.exchange.retryAfter == nil)
   }
 
+  // MARK: Heads
+
+  /// What comes of an answer that is sent as it is.
+  private static func answer(_ raw: String) throws -> Asker.Answer? {
+    let (origin, scratch) = try origin { _, response in
+      (response.raw, response.ending) = (Array(raw.utf8), .close)
+    }
+    defer { withExtendedLifetime(scratch) {} }
+    return try Asker().ask(origin.base + "file")
+  }
+
+  @Test("a header that is named like a status line changes no status")
+  func falseStatus() throws {
+    let failure = try Self.answer(
+      "HTTP/1.1 404 No\r\nHTTP/1: 200 OK\r\nContent-Length: 2\r\n\r\nno"
+    )?.failure
+    #expect(failure?.httpStatus == 404)
+  }
+
+  @Test("a trailer makes no redirect of an answer that is there")
+  func trailer() throws {
+    let answer = try Self.answer(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+        + "HTTP/1: 302 Found\r\nLocation: ftp://127.0.0.1/\r\n\r\n")
+    #expect(answer?.body == Array("ok".utf8), "\(String(describing: answer))")
+  }
+
+  @Test("interim answers come before an answer, and not without end")
+  func interim() throws {
+    let hint = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+    let end = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    let few = "HTTP/1.1 100 Continue\r\n\r\n" + hint + end
+    #expect(try Self.answer(few)?.body == Array("ok".utf8))
+    let many = String(repeating: hint, count: 2_000) + end
+    #expect(try Self.answer(many)?.failure?.category == .tooLarge)
+  }
+
   // MARK: Connections
 
   @Test("a failure says whether the connection had served another request before")
