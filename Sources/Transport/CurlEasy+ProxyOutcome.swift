@@ -11,6 +11,7 @@ extension CurlEasy {
     let answer = number(CURLINFO_HTTP_CONNECTCODE)
     func failure(_ message: String) -> FetchFailure { FetchFailure(.proxyUnreachable, message) }
     switch code {
+    case _ where Self.isAnswer(code, status: answer): break
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST:
       return failure("the name of the proxy \(proxy.shown) does not resolve")
     case CURLE_COULDNT_CONNECT:
@@ -52,9 +53,18 @@ extension CurlEasy {
       hint: "--proxy-auth-file FILE gives them")
   }
 
+  /// Whether that result is what the proxy answered: since libcurl 8.20 a CONNECT that is refused is
+  /// called no connection.
+  ///
+  /// - Parameter status: of the answer to CONNECT; 0 if there was none.
+  static func isAnswer(_ code: CURLcode, status: Int) -> Bool {
+    code == CURLE_COULDNT_CONNECT && status > 0
+  }
+
   /// Whether the proxy itself was not reached, which is no fault of any source.
   func isProxyOutOfReach(_ code: CURLcode) -> Bool {
     switch code {
+    case _ where Self.isAnswer(code, status: number(CURLINFO_HTTP_CONNECTCODE)): false
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: true
     case CURLE_OPERATION_TIMEDOUT: !hasAsked && number(CURLINFO_NUM_CONNECTS) == 0
     default: false
