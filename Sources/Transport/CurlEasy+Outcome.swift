@@ -4,6 +4,9 @@ import System
 
 /// What libcurl tells of a transfer that has ended.
 extension CurlEasy {
+  /// `CURLE_TOO_LARGE`, which libcurl has since 8.6.
+  private static let tooLarge = CURLcode(rawValue: 100)
+
   /// What a result means; nil for success.
   func failure(_ code: CURLcode, _ request: Request) -> FetchFailure? {
     if let failure = proxyFailure(code, request.url) { return failure }
@@ -21,7 +24,7 @@ extension CurlEasy {
       return failure(.truncated, "the connection broke off")
     case CURLE_HTTP2, CURLE_HTTP2_STREAM: return failure(.truncated, "HTTP/2 broke off")
     // libcurl says so when a single header line outgrows its own bound.
-    case CURLE_OUT_OF_MEMORY, CURLE_FILESIZE_EXCEEDED:
+    case CURLE_OUT_OF_MEMORY, CURLE_FILESIZE_EXCEEDED, Self.tooLarge:
       return FetchFailure(.tooLarge, "a header line of the response is longer than allowed")
     case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
       return failure(.truncated, "the answer is no HTTP response")

@@ -14,4 +14,10 @@ import Testing
       #expect(!CurlEasy.isAnswer(code, status: 403))
     }
   }
+
+  @Test("an overlong header line is too large", arguments: [CURLE_OUT_OF_MEMORY.rawValue, 100])
+  func longLine(_ code: UInt32) throws {
+    let request = Request(try WebURL("http://127.0.0.1:9/"))
+    #expect(CurlEasy().failure(CURLcode(rawValue: code), request)?.category == .tooLarge)
+  }
 }
