@@ -118,6 +118,38 @@ struct ScreenTests {
     try screen.wait { $0.contains { $0.contains("error: interrupted") } }
   }
 
+  @Test("a question for a password gives the terminal back when it is stopped, and asks again")
+  func stoppedQuestion() throws {
+    let scratch = try Scratch()
+    let fetchres = Fetchres(scratch)
+    let password = try scratch.write("password", Array("geheim\n".utf8))
+    try scratch.write("input", [1])
+    try fetchres.run(
+      "keygen", "example.org/thing", "--out", scratch("key"), "--password-file", password
+    ).expect(0)
+    let screen = try Screen(scratch, columns: 200)
+    func questions(_ lines: [String]) -> Int {
+      lines.count { $0.contains("password of the secret key") }
+    }
+    try screen.enter(
+      "HOME=\(scratch.path) \(Fetchres.binary) publish input --site site --version 1 --key key; "
+        + "echo end=$?")
+    for count in 1...3 {
+      try screen.wait { questions($0) == count }
+      try screen.key("C-z")
+      try screen.wait { $0.count { $0.contains("Stopped") } == count }
+      try screen.enter("stty -a | grep -c ' echo '")
+      try screen.wait { $0.count { $0 == "1" || $0 == "$ 1" } == count }
+      try screen.enter("fg; echo over=$?")
+    }
+    try screen.wait { questions($0) == 4 }
+    try screen.enter("geheim")
+    try screen.wait { $0.contains("over=0") }
+    let lines = try screen.lines()
+    #expect(!lines.contains { $0.contains("geheim") }, "\(lines)")
+    #expect(Disk.exists(scratch("site/manifest")))
+  }
+
   @Test("a terminal that can nothing gets a log", arguments: ["dumb", ""])
   func dumb(_ term: String) throws {
     let bench = try Workbench()
