@@ -1,11 +1,13 @@
 import Failure
 import FetchResKit
+import System
 
 /// `--header`: lines of the user for the manifest's own server.
 enum HeaderOption {
   /// - Throws: `usage`. A header is never quoted: it may hold a secret.
   static func lines(_ arguments: ParsedArguments) throws(FetchFailure) -> [String] {
     var lines: [String] = []
+    if arguments.has("--header") { ThisProcess.forbidCoreDumps() }
     for given in arguments.all("--header") {
       let headers = try FileArgument.texts(given, "--header")
       for header in headers { try HeaderLine.check(header) }

@@ -9,7 +9,9 @@ enum HiddenArguments {
 
   static func hide(_ words: [String]) {
     urls.look { $0 = words.map(value).filter(isSecretURL) }
-    for secret in secrets(in: words) { ThisProcess.hideInArguments(secret) }
+    let secrets = secrets(in: words)
+    if !secrets.isEmpty { ThisProcess.forbidCoreDumps() }
+    for secret in secrets { ThisProcess.hideInArguments(secret) }
   }
 
   /// Whether a text is a URL with a password or a query.

@@ -1,5 +1,6 @@
 import Failure
 import FetchResKit
+import System
 
 /// `--proxy`, `--no-proxy`, `--tor` and what belongs to them: which way out a run takes. Every command
 /// that asks others has them, so that a line of the configuration counts for all of them.
@@ -37,9 +38,12 @@ enum ProxyOptions {
       if isTor { return try torSetting(arguments) }
       return arguments.has("--no-proxy") ? .none : .environment
     }
-    if proxy.contains("@"), arguments.isTyped("--proxy") {
-      Talk.warning(
-        "a password on the command line can be seen by others; --proxy-auth-file reads it")
+    if proxy.contains("@") {
+      ThisProcess.forbidCoreDumps()
+      if arguments.isTyped("--proxy") {
+        Talk.warning(
+          "a password on the command line can be seen by others; --proxy-auth-file reads it")
+      }
     }
     return .server(
       proxy, user: authentication?.user, password: authentication?.password ?? "")
@@ -95,6 +99,7 @@ enum ProxyOptions {
     of option: String, _ arguments: ParsedArguments
   ) throws(FetchFailure) -> String? {
     guard let path = arguments.value(option) else { return nil }
+    ThisProcess.forbidCoreDumps()
     let lines = try FileArgument.texts("@" + path, option)
     guard lines.count == 1 else {
       throw FetchFailure(.usage, "the file of \(option) has to hold one line")

@@ -158,6 +158,37 @@ struct PlantedSecretsTests {
     try expectNothingOnDisk()
   }
 
+  @Test(
+    "a token or a password of a proxy ends in no core dump, and cannot be listed",
+    arguments: [
+      ["http://PEER/manifest", "--header", "@FILE"],
+      ["http://PEER/manifest", "--header", "X-Token: SECRET"],
+      ["http://user:SECRET@PEER/manifest"],
+      ["http://h.invalid/manifest", "--proxy", "http://PEER", "--proxy-auth-file", "FILE"],
+      ["http://h.invalid/manifest", "--proxy", "user:SECRET@PEER"],
+      ["http://h.invalid/manifest", "--proxy=user:SECRET@PEER"],
+      ["http://h.invalid/manifest", "--tor-control", "PEER", "--tor-password-file", "FILE"],
+    ])
+  func cores(_ words: [String]) throws {
+    let peer = try ScriptedPeer("", holds: true)
+    // A header line as well as a user and a password.
+    let file = try file("X-Token: \(secrets[0])")
+    // Whatever forbade them in this process says nothing of the one that is looked at.
+    let child = try Child(
+      "/bin/sh",
+      [
+        "-c", "ulimit -c unlimited 2>/dev/null; exec \"$0\" \"$@\"", Fetchres.binary, "pull",
+        "--key", bench.site.key, "-d", bench.directory,
+      ]
+        + words.map {
+          $0.replacing("PEER", with: peer.address).replacing("FILE", with: file)
+            .replacing("SECRET", with: escaped(1))
+        }, environment: bench.fetchres.environment)
+    #expect(waitUntil { !peer.heard.isEmpty })
+    #expect(hardCoreLimit(child.identifier) == "0")
+    expectNone(hunt.found(inProcess: child.identifier), "what others can list")
+  }
+
   /// Bytes, or `unlimited`.
   private func hardCoreLimit(_ process: pid_t) -> String? {
     let limits = try? String(decoding: Disk.read("/proc/\(process)/limits"), as: UTF8.self)
