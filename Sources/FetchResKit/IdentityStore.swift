@@ -68,9 +68,19 @@ package struct IdentityStore: Sendable {
   }
 
   /// Puts it in the place of what is there under its name, in one durable step.
+  ///
+  /// - Throws: `usage` for one that is too large; nothing is changed by then.
   func write(_ identity: StoredIdentity) throws(FetchFailure) {
     var bytes = identity.record.withBytes { Array($0) }
     defer { _ = SecretBytes(taking: &bytes) }
+    // It could not be read again, and what it replaces may be the only one that works.
+    guard bytes.count <= StoredIdentity.maximumByteCount else {
+      throw FetchFailure(
+        .usage,
+        "the identity '\(identity.name)' is too large to be kept: key and certificates have more than "
+          + "\(StoredIdentity.maximumByteCount >> 10) KiB",
+        hint: "export it again with fewer or smaller certificates")
+    }
     do throws(SystemError) {
       try fileSystem.makeDirectories(path, permissions: 0o700)
       try fileSystem.openDirectory(path).replaceFile(

@@ -120,6 +120,17 @@ import Testing
     #expect(store.stamp("me") == nil)
   }
 
+  @Test func `an identity that could not be read again replaces none`() throws {
+    let store = try store(MemoryFileSystem())
+    try store.write(try identity())
+    var large = try identity()
+    large.chain = Array(repeating: large.chain[0], count: 600)
+    let refusal = failure { () throws(FetchFailure) in try store.write(large) }
+    #expect(refusal?.category == .usage)
+    #expect(refusal?.message.contains("more than 256 KiB") == true)
+    #expect(try store.read("me")?.chain.count == 1)
+  }
+
   @Test func `names that lead elsewhere are none`() throws {
     let store = try store(MemoryFileSystem())
     for name in ["", ".", "..", "../me", "a/b", "-a", ".a"] {
