@@ -164,6 +164,21 @@ struct KeyHead {
     path = absolute + Self.suffix
   }
 
+  /// Whether a path can be that of a head.
+  static func isPath(_ path: String) -> Bool {
+    path.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+  }
+
+  /// The checkpoint in a note that each of these keys signed, for the origin of the first; nil if it
+  /// is none.
+  static func checkpoint(_ note: [UInt8], by keys: [NoteKey]) -> Checkpoint? {
+    guard let verified = try? SignedNote(note).verify(keys),
+      keys.allSatisfy({ verified.signers.contains($0) }),
+      let checkpoint = try? Checkpoint(verified), checkpoint.origin == keys.first?.origin
+    else { return nil }
+    return checkpoint
+  }
+
   /// The note; nil if there is none.
   func read(_ fileSystem: any FileSystem) throws(FetchFailure) -> [UInt8]? {
     do throws(SystemError) {

@@ -199,7 +199,7 @@ struct PublishSession {
     let signed = SignedNote.sign(text: checkpoint.text, keys: keys.map(\.key))
 
     var steps: [SiteTransaction.Step] = keys.map {
-      .head(path: KeyHead(keyFile: $0.path).path, bytes: signed)
+      .head(key: $0.key.key, path: KeyHead(keyFile: $0.path).path, bytes: signed)
     }
     if appears {
       // The manifest of a version appears with the version.
@@ -219,7 +219,7 @@ struct PublishSession {
     }
     steps.append(.mutable(path: SitePaths.manifest, bytes: note))
     let transaction = SiteTransaction(steps: steps)
-    try transaction.check(site)
+    try transaction.check(site, fileSystem)
     return transaction
   }
 

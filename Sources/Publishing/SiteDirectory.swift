@@ -84,7 +84,9 @@ final class SiteDirectory: Sendable {
   /// them are durable.
   func locate(_ path: String, makes: Bool = false) throws(SystemError) -> (any Directory, String)? {
     var components = path.split(separator: "/").map(String.init)
-    let name = components.removeLast()
+    guard let name = components.popLast() else {
+      throw SystemError(SystemError.invalid, "open", path: path)
+    }
     var directory = root
     var reached = ""
     for component in components {

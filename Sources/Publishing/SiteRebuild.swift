@@ -37,11 +37,25 @@ package final class SiteRebuild {
     self.keyFile = keyFile
     site = try SiteDirectory(path, fileSystem, makes: true)
     lock = try site.lock()
+    try Self.forgetRefused(site, lock, fileSystem, report)
     _ = try PublishSession.completePending(site, lock, fileSystem, report)
     let head = try KeyHead(keyFile: keyFile.path).read(fileSystem)
     var signed: Checkpoint?
     if let head { signed = try Checkpoint(try SignedNote(head).verify([keyFile.key.key])) }
     self.signed = signed
+  }
+
+  /// What the keys refuse to complete is of no use to a site that is rebuilt from what they signed.
+  private static func forgetRefused(
+    _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem,
+    _ report: (String) -> Void
+  ) throws(FetchFailure) {
+    guard let refusal = try SiteTransaction.pending(lock)?.headRefusal(site, fileSystem) else {
+      return
+    }
+    try SiteTransaction.forget(lock)
+    _ = try ReleaseBuilder.removeUnfinished(in: site)
+    report("an unfinished publish is forgotten: \(refusal.message)")
   }
 
   /// Judges a checkpoint that somebody serves.
@@ -157,12 +171,14 @@ package final class SiteRebuild {
     guard let newest else { preconditionFailure("Publishing: nothing was rebuilt") }
     let transaction = SiteTransaction(
       steps: [
-        .head(path: KeyHead(keyFile: keyFile.path).path, bytes: checkpointNote),
+        .head(
+          key: keyFile.key.key, path: KeyHead(keyFile: keyFile.path).path, bytes: checkpointNote),
         .mutable(path: SitePaths.checkpoint, bytes: checkpointNote),
       ] + refreshed + [
         .mutable(path: SitePaths.releaseManifest(newest.version), bytes: newestNote),
         .mutable(path: SitePaths.manifest, bytes: newestNote),
       ])
+    try transaction.check(site, fileSystem)
     try transaction.stage(lock)
     try transaction.complete(site, lock, fileSystem)
     try doing("cannot tidy up in \(site.path)") { () throws(SystemError) in

@@ -12,7 +12,7 @@ extension SiteTransaction {
 
   private var checkpoint: [UInt8]? { bytes(at: SitePaths.checkpoint) }
 
-  private func bytes(at wanted: String) -> [UInt8]? {
+  func bytes(at wanted: String) -> [UInt8]? {
     for case .mutable(let path, let bytes) in steps where path == wanted { return bytes }
     return nil
   }

@@ -1,6 +1,7 @@
 import Crypto
 import Failure
 import Manifest
+import SignedNote
 import Storage
 import System
 
@@ -8,14 +9,14 @@ import System
 /// `<site>/.publish/` before any served name changes, so that a rerun completes it byte for byte.
 ///
 /// `.publish/transaction` is text: `fetchres transaction v1`, then one line a step, in order:
-/// `head <n> <sha256> <path>` (the key's own record), `release <version>` (one rename of
+/// `head <n> <sha256> <public key> <path>` (the key's own record), `release <version>` (one rename of
 /// `releases/.new-<version>`), `immutable <n> <sha256> <path>`, `mutable <n> <sha256> <path>`; the
 /// bytes of step n are in `.publish/new/<n>`. `hold` stops it until `.publish/released` holds the
 /// checkpoint with the cosignatures that were waited for.
 struct SiteTransaction: Sendable, Equatable {
   enum Step: Sendable, Equatable {
     /// The last checkpoint that a key signed, kept beside the key.
-    case head(path: String, bytes: [UInt8])
+    case head(key: NoteKey, path: String, bytes: [UInt8])
     case release(version: String)
     case immutable(path: String, bytes: [UInt8])
     case mutable(path: String, bytes: [UInt8])
@@ -32,8 +33,9 @@ struct SiteTransaction: Sendable, Equatable {
   static let releasedName = "released"
 
   /// Refuses what could not be completed, while nothing has happened yet: a name that may not change
-  /// and is there with other bytes.
-  func check(_ site: SiteDirectory) throws(FetchFailure) {
+  /// and is there with other bytes, a record that is not the key's.
+  func check(_ site: SiteDirectory, _ fileSystem: any FileSystem) throws(FetchFailure) {
+    if let refusal = try headRefusal(site, fileSystem) { throw refusal }
     for step in steps {
       if case .immutable(let path, let bytes) = step { _ = try isThere(path, bytes, site) }
     }
@@ -50,8 +52,8 @@ struct SiteTransaction: Sendable, Equatable {
         switch step {
         case .release(let version):
           lines.append("release \(version)")
-        case .head(let path, let bytes):
-          lines.append(try Self.stage("head", number, path, bytes, stage))
+        case .head(let key, let path, let bytes):
+          lines.append(try Self.stage("head", number, "\(key) \(path)", bytes, stage))
         case .immutable(let path, let bytes):
           lines.append(try Self.stage("immutable", number, path, bytes, stage))
         case .mutable(let path, let bytes):
@@ -118,7 +120,10 @@ struct SiteTransaction: Sendable, Equatable {
       guard SHA256.digest(bytes).description == parts[2] else { throw malformed }
       let path = String(parts[3])
       switch parts[0] {
-      case "head": steps.append(.head(path: path, bytes: bytes))
+      case "head":
+        let words = path.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, let key = NoteKey(words[0]) else { throw malformed }
+        steps.append(.head(key: key, path: String(words[1]), bytes: bytes))
       case "immutable": steps.append(.immutable(path: path, bytes: bytes))
       case "mutable": steps.append(.mutable(path: path, bytes: bytes))
       default: throw malformed
@@ -137,6 +142,7 @@ struct SiteTransaction: Sendable, Equatable {
     _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem,
     wasInterrupted: Bool = false
   ) throws(FetchFailure) -> Bool {
+    if let refusal = try headRefusal(site, fileSystem) { throw refusal }
     if let hold = steps.firstIndex(of: .hold) {
       guard let whole = try released(lock) else {
         let part = SiteTransaction(steps: Array(steps[..<hold]))
@@ -167,7 +173,7 @@ struct SiteTransaction: Sendable, Equatable {
     _ step: Step, _ site: SiteDirectory, _ fileSystem: any FileSystem
   ) throws(FetchFailure) {
     switch step {
-    case .head(let path, let bytes): try KeyHead(path: path).write(bytes, fileSystem)
+    case .head(_, let path, let bytes): try KeyHead(path: path).write(bytes, fileSystem)
     case .release(let version): try appear(version, site)
     case .immutable(let path, let bytes): try put(path, bytes, site)
     case .mutable(let path, let bytes): try replace(path, bytes, site)
@@ -192,7 +198,8 @@ struct SiteTransaction: Sendable, Equatable {
     for step in steps {
       let isDone: Bool =
         switch step {
-        case .head(let path, let bytes): try KeyHead(path: path).read(fileSystem) == bytes
+        case .head(_, let path, _) where !KeyHead.isPath(path): false
+        case .head(_, let path, let bytes): try KeyHead(path: path).read(fileSystem) == bytes
         case .release(let version): try site.has(SitePaths.release(version))
         case .immutable(let path, _): try site.has(path)
         case .mutable(let path, let bytes):

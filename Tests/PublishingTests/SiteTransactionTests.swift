@@ -10,14 +10,22 @@ import Testing
   private let workshop: Workshop
   private let site: SiteDirectory
   private let lock: SiteLock
-  private let transaction = SiteTransaction(steps: [
-    .head(path: "/keys/a key.head", bytes: [1, 2, 3]), .release(version: "v1"),
-    .immutable(path: "tile/0/000.p/1", bytes: []),
-    .mutable(path: "checkpoint", bytes: Array("text\n".utf8)),
-  ])
+  private let checkpoint: [UInt8]
+  private let manifest: [UInt8]
+  private let transaction: SiteTransaction
 
   init() throws {
-    workshop = try Workshop()
+    let made = try Workshop()
+    let other = made.on(made.fileSystem.copy())
+    workshop = made.on(made.fileSystem.copy())
+    try other.publish("v1")
+    checkpoint = try #require(other.bytes("/site/checkpoint"))
+    manifest = try #require(other.bytes("/site/manifest"))
+    transaction = SiteTransaction(steps: [
+      .head(key: try workshop.key("first"), path: "/keys/a key.head", bytes: checkpoint),
+      .release(version: "v1"), .immutable(path: "tile/0/000.p/1", bytes: []),
+      .mutable(path: "checkpoint", bytes: checkpoint), .mutable(path: "manifest", bytes: manifest),
+    ])
     site = try SiteDirectory(Workshop.site, workshop.fileSystem, makes: true)
     lock = try site.lock()
     try workshop.put("/site/releases/.new-v1/manifest", [9])
@@ -37,9 +45,10 @@ import Testing
     #expect(try SiteTransaction.pending(lock) == nil)
     #expect(
       try ServedSite(workshop).files == [
-        "releases/v1/manifest": [9], "tile/0/000.p/1": [], "checkpoint": Array("text\n".utf8),
+        "releases/v1/manifest": [9], "tile/0/000.p/1": [], "checkpoint": checkpoint,
+        "manifest": manifest,
       ])
-    #expect(workshop.bytes("/keys/a key.head") == [1, 2, 3])
+    #expect(workshop.bytes("/keys/a key.head") == checkpoint)
     #expect(
       try workshop.files(below: "/site/.publish").keys.sorted() == [
         "/site/.publish/last", "/site/.publish/lock",
@@ -72,8 +81,9 @@ import Testing
     for damaged in [
       "", "\n", "something else\n", String(text.dropLast()), text + "junk\n",
       text + "mutable x 00 manifest\n", text.replacing("immutable", with: "permanent"),
-      text.replacing("head 0", with: "head 3"), text.replacing("mutable 3", with: "mutable 03"),
+      text.replacing("head 0", with: "head 2"), text.replacing("mutable 3", with: "mutable 03"),
       text.replacing("transaction v1", with: "transaction v2"),
+      text.replacing("+", with: "-"),
     ] {
       #expect(damaged != text)
       try workshop.put(path, Array(damaged.utf8))
@@ -97,7 +107,9 @@ import Testing
   @Test func `a path that cannot be recorded in one line is refused before anything happens`()
     throws
   {
-    let bad = SiteTransaction(steps: [.head(path: "/keys/a\nmutable 0 00 x", bytes: [1])])
+    let key = try workshop.key("first")
+    let path = "/keys/a\nmutable 0 00 x"
+    let bad = SiteTransaction(steps: [.head(key: key, path: path, bytes: [1])])
     #expect(category { () throws(FetchFailure) in try bad.stage(lock) } != nil)
     #expect(try SiteTransaction.pending(lock) == nil)
   }
@@ -106,6 +118,6 @@ import Testing
     try transaction.stage(lock)
     let lines = String(decoding: try #require(workshop.bytes(path)), as: UTF8.self)
       .split(separator: "\n").map { $0.split(separator: " ").first.map(String.init) }
-    #expect(lines == ["fetchres", "head", "release", "immutable", "mutable"])
+    #expect(lines == ["fetchres", "head", "release", "immutable", "mutable", "mutable"])
   }
 }

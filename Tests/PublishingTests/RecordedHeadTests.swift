@@ -1,0 +1,86 @@
+import Failure
+import Manifest
+import SignedNote
+import Storage
+import System
+import TestSupport
+import Testing
+
+@testable import Publishing
+
+/// The records of keys that an unfinished publish names: they lie outside of the site, and who writes
+/// in the site decides nothing about them.
+@Suite struct RecordedHeadTests {
+  /// Two machines with the same release.
+  private func twins() throws -> (Workshop, Workshop) {
+    var workshop = try Workshop()
+    try workshop.publish("v1")
+    workshop.seconds += 10
+    return (workshop.on(workshop.fileSystem.copy()), workshop.on(workshop.fileSystem.copy()))
+  }
+
+  enum Planted: CaseIterable {
+    case noHeadPath, noNote, headOfAnother, signedByAnother, otherManifest, noManifest, notTheFirst
+  }
+
+  @Test(arguments: Planted.allCases)
+  func `a planted record reaches no file of the publisher`(_ planted: Planted) throws {
+    var (workshop, other) = try twins()
+    // What others signed is there for everybody to use.
+    try other.remove(Workshop.site)
+    other.keys = ["/keys/second"]
+    try other.publish("v1", "two")
+    let (first, second) = (try workshop.key("first"), try workshop.key("second"))
+    let ours = try #require(workshop.bytes("/site/checkpoint"))
+    let theirs = try #require(other.bytes("/site/checkpoint"))
+    let ourManifest = try #require(workshop.bytes("/site/manifest"))
+    let theirManifest = try #require(other.bytes("/site/manifest"))
+    try workshop.put("/home/authorized_keys", [1, 2, 3])
+
+    let good = SiteTransaction.Step.head(key: first, path: "/keys/first.head", bytes: ours)
+    let (heads, manifest): ([SiteTransaction.Step], [UInt8]?) =
+      switch planted {
+      case .noHeadPath:
+        ([.head(key: first, path: "/home/authorized_keys", bytes: ours)], ourManifest)
+      case .noNote: ([.head(key: first, path: "/keys/first.head", bytes: [9])], ourManifest)
+      case .headOfAnother: ([.head(key: first, path: "/keys/third.head", bytes: ours)], ourManifest)
+      case .signedByAnother:
+        ([.head(key: second, path: "/keys/first.head", bytes: theirs)], theirManifest)
+      case .otherManifest: ([good], theirManifest)
+      case .noManifest: ([good], nil)
+      case .notTheFirst:
+        (
+          [
+            .head(key: first, path: "/home/new.head", bytes: ours),
+            .head(key: first, path: "/home/authorized_keys", bytes: ours),
+          ], ourManifest
+        )
+      }
+    do {
+      let lock = try SiteDirectory(Workshop.site, workshop.fileSystem, makes: false).lock()
+      try SiteTransaction(
+        steps: heads + [.mutable(path: "notice", bytes: [7])]
+          + (manifest.map { [.mutable(path: "manifest", bytes: $0)] } ?? [])
+      ).stage(lock)
+    }
+    let before = try workshop.files()
+    for attempt in [
+      failure { () throws(FetchFailure) in try workshop.publish("v2", "two") },
+      failure { () throws(FetchFailure) in try workshop.refresh() },
+      failure { () throws(FetchFailure) in try workshop.prune("v1") },
+    ] {
+      #expect(attempt?.category == .badSignature && attempt?.exitCode == 5)
+      #expect(attempt?.message.contains("/site/.publish") == true)
+      #expect(attempt?.hint?.contains("--abandon") == true)
+    }
+    #expect(try workshop.files() == before)
+    // The record goes, and what it would have changed stays.
+    try workshop.recover(from: ServedSite(workshop).files)
+    #expect(workshop.bytes("/site/.publish/transaction") == nil)
+    #expect(workshop.bytes("/site/notice") == nil && workshop.bytes("/home/new.head") == nil)
+    #expect(workshop.bytes("/home/authorized_keys") == [1, 2, 3])
+    #expect(workshop.bytes("/keys/first.head") == ours)
+    try workshop.publish("v2", "two")
+    #expect(try workshop.verifyLog().releases == 2)
+  }
+}
