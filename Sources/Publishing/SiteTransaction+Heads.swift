@@ -5,10 +5,11 @@ import Storage
 import System
 
 /// The records of the keys, which lie outside of the site. Who can write in the site, or made the
-/// mirror that it was restored from, can write a transaction too: it must not reach another file.
+/// mirror that it was restored from, can write a transaction too: it must neither reach another file
+/// nor make a key forget what it signed.
 extension SiteTransaction {
-  /// Why the records of the keys must not be written: `bad-signature` where they are none. Nil if
-  /// they may.
+  /// Why the records of the keys must not be written: `bad-signature` where they are none,
+  /// `rollback` and `fork` where the keys have signed something else since. Nil if they may.
   func headRefusal(
     _ site: SiteDirectory, _ fileSystem: any FileSystem
   ) throws(FetchFailure) -> FetchFailure? {
@@ -17,10 +18,20 @@ extension SiteTransaction {
     }
     for case .head(let key, let path, let bytes) in steps {
       guard KeyHead.isPath(path),
-        KeyHead.checkpoint(bytes, by: [key, manifest.key]) != nil
+        let next = KeyHead.checkpoint(bytes, by: [key, manifest.key])
       else { return Self.notAHead(path, site) }
       guard let kept = try KeyHead(path: path).read(fileSystem) else { continue }
-      guard KeyHead.checkpoint(kept, by: [key]) != nil else { return Self.notAHead(path, site) }
+      guard let there = KeyHead.checkpoint(kept, by: [key]) else {
+        return Self.notAHead(path, site)
+      }
+      if next.size < there.size {
+        return Self.passed(
+          .rollback, "the key has signed \(there.size) releases by now, and it has \(next.size)",
+          path, site)
+      }
+      if next.size == there.size, next.root != there.root {
+        return Self.passed(.fork, "the key has signed another release \(next.size - 1)", path, site)
+      }
     }
     return nil
   }
@@ -41,5 +52,16 @@ extension SiteTransaction {
         + "not one of ours: \(what)",
       hint: "nothing was changed; find out who wrote it; 'fetchres publish --abandon --site "
         + "\(site.path)' forgets it, and so does --recover URL")
+  }
+
+  private static func passed(
+    _ category: FailureCategory, _ what: String, _ path: String, _ site: SiteDirectory
+  ) -> FetchFailure {
+    FetchFailure(
+      category,
+      "the unfinished publish in \(site.path) was passed by: \(what), says \(path)",
+      hint:
+        "it looks like a restored back-up: 'fetchres publish --recover URL --site \(site.path)' "
+        + "forgets it and rebuilds the site")
   }
 }

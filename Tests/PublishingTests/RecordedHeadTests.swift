@@ -19,6 +19,25 @@ import Testing
     return (workshop.on(workshop.fileSystem.copy()), workshop.on(workshop.fileSystem.copy()))
   }
 
+  /// A machine with one release, and a recorded publish of the second of which nothing happened.
+  private func interrupted() throws -> Workshop { try interrupt(try twins().0, "v2") }
+
+  private func interrupt(_ workshop: Workshop, _ version: String) throws -> Workshop {
+    workshop.fileSystem.onOperation = { [weak fileSystem = workshop.fileSystem] operation in
+      if operation.path.hasSuffix("first.head.new") { fileSystem?.cutPower() }
+    }
+    #expect(
+      category { () throws(FetchFailure) in try workshop.publish(version, "two") } == .ioError)
+    let after = workshop.on(workshop.fileSystem.restart())
+    #expect(after.bytes("/site/.publish/transaction") != nil)
+    return after
+  }
+
+  private func replaceSite(of workshop: Workshop, by files: [String: [UInt8]]) throws {
+    try workshop.remove(Workshop.site)
+    for (path, bytes) in files { try workshop.put(path, bytes) }
+  }
+
   enum Planted: CaseIterable {
     case noHeadPath, noNote, headOfAnother, signedByAnother, otherManifest, noManifest, notTheFirst
   }
@@ -82,5 +101,42 @@ import Testing
     #expect(workshop.bytes("/keys/first.head") == ours)
     try workshop.publish("v2", "two")
     #expect(try workshop.verifyLog().releases == 2)
+  }
+
+  @Test func `a back-up with an unfinished publish takes no key back`() throws {
+    var workshop = try interrupted()
+    let backup = try workshop.files(below: Workshop.site)
+    try workshop.publish("v3", "four")
+    workshop.seconds += 10
+    let mirror = try ServedSite(workshop).files
+    let head = try #require(workshop.bytes("/keys/first.head"))
+    try replaceSite(of: workshop, by: backup)
+    let before = try workshop.files(below: Workshop.site).filter { !$0.key.contains("lock") }
+    let refusal = failure { () throws(FetchFailure) in try workshop.publish("v4", "one") }
+    #expect(refusal?.category == .rollback && refusal?.exitCode == 5)
+    #expect(refusal?.hint?.contains("--recover URL") == true)
+    #expect(workshop.bytes("/keys/first.head") == head)
+    #expect(
+      try workshop.files(below: Workshop.site).filter { !$0.key.contains("lock") } == before)
+
+    try workshop.recover(from: mirror)
+    #expect(workshop.bytes("/keys/first.head") == head)
+    #expect(try workshop.verifyLog().pruned == ["v2"])
+    try workshop.publish("v4", "one")
+    #expect(try workshop.verifyLog().releases == 4)
+  }
+
+  @Test func `an unfinished publish that another of the same size passed by is a fork`() throws {
+    let (workshop, other) = try twins()
+    let half = try interrupt(workshop, "v2")
+    try other.publish("v2", "four")
+    let head = try #require(other.bytes("/keys/first.head"))
+    try half.put("/keys/first.head", head)
+    let refusal = failure { () throws(FetchFailure) in try half.publish("v3") }
+    #expect(refusal?.category == .fork && refusal?.exitCode == 5)
+    #expect(refusal?.hint?.contains("--recover URL") == true)
+    #expect(half.bytes("/keys/first.head") == head)
+    try half.recover(from: ServedSite(other).files)
+    #expect(half.bytes("/site/checkpoint") == head)
   }
 }
