@@ -8,6 +8,7 @@ import System
 package struct KeyFile: Sendable {
   package let path: String
   package let key: SigningKey
+  private let file: any File
 
   private static let limit = 4_096
   /// How often a wrong password is asked for again.
@@ -22,7 +23,8 @@ package struct KeyFile: Sendable {
     _ path: String, _ fileSystem: any FileSystem, passwords: PasswordSource = .none
   ) throws(FetchFailure) {
     self.path = path
-    var bytes = try Self.read(path, fileSystem)
+    var bytes: [UInt8]
+    (file, bytes) = try Self.read(path, fileSystem)
     defer { _ = SecretBytes(taking: &bytes) }
     let text = String(decoding: bytes, as: UTF8.self)
     if let sealed = SealedKey(text) {
@@ -44,7 +46,7 @@ package struct KeyFile: Sendable {
   package static func origin(
     of path: String, _ fileSystem: any FileSystem = RealFileSystem()
   ) throws(FetchFailure) -> Origin? {
-    var bytes = try read(path, fileSystem)
+    var (_, bytes) = try read(path, fileSystem)
     defer { _ = SecretBytes(taking: &bytes) }
     if let sealed = SealedKey(String(decoding: bytes, as: UTF8.self)) { return sealed.key.origin }
     return try KeyFile(path, fileSystem).key.key.origin
@@ -52,12 +54,13 @@ package struct KeyFile: Sendable {
 
   private static func read(
     _ path: String, _ fileSystem: any FileSystem
-  ) throws(FetchFailure) -> [UInt8] {
+  ) throws(FetchFailure) -> (file: any File, bytes: [UInt8]) {
     ThisProcess.forbidCoreDumps()
+    let file: any File
     let bytes: [UInt8]
     let isExposed: Bool
     do throws(SystemError) {
-      let file = try fileSystem.openFile(path)
+      file = try fileSystem.openFile(path)
       let status = try file.status()
       isExposed = status.kind == .regular && status.permissions & 0o077 != 0
       // Not even read: who publishes with it goes on as if nobody knew it.
@@ -74,7 +77,22 @@ package struct KeyFile: Sendable {
         .permission, "others can read the secret key \(path), so it is not used",
         hint: "chmod 600 it, and think about who may have read it")
     }
-    return bytes
+    return (file, bytes)
+  }
+
+  /// Keeps other runs from signing with the key, for as long as a copy of this lives: two copies of a
+  /// site could sign the same release twice.
+  ///
+  /// - Throws: `locked`.
+  func lock() throws(FetchFailure) { try Self.lock(file, path) }
+
+  static func lock(_ file: any File, _ path: String) throws(FetchFailure) {
+    // Where there are no locks, as for a file opened to be read on some network file systems, the
+    // record beside the key has to do.
+    guard (try? file.tryLock()) == false else { return }
+    throw FetchFailure(
+      .locked, "another fetchres signs with \(path)",
+      hint: "wait for it to end, then run again")
   }
 
   private static func open(

@@ -54,6 +54,7 @@ struct PublishSession {
     site = try SiteDirectory(path, fileSystem, makes: makes)
     lock = try site.lock()
     completed = try Self.completePending(site, lock, fileSystem, report)
+    for key in keys { try key.lock() }
     newest = try Self.newestManifest(site, origin)
     history = try History(site, keys, takesOver: takesOver, fileSystem)
     for remark in history.remarks { report(remark) }
@@ -73,6 +74,8 @@ struct PublishSession {
     _ report: (String) -> Void
   ) throws(FetchFailure) -> String? {
     guard let pending = try SiteTransaction.pending(lock) else { return nil }
+    let keys = try pending.lockKeys(fileSystem)
+    defer { withExtendedLifetime(keys) {} }
     if pending.heldCheckpoint == nil {
       report("a publish that was interrupted is completed first")
     }
@@ -227,6 +230,9 @@ struct PublishSession {
   /// next if not by this run.
   func perform(_ transaction: SiteTransaction) throws(FetchFailure) {
     try transaction.stage(lock)
-    try transaction.complete(site, lock, fileSystem)
+    // Their locks are held until the records are renewed.
+    try withExtendedLifetime(keys) { () throws(FetchFailure) in
+      _ = try transaction.complete(site, lock, fileSystem)
+    }
   }
 }

@@ -39,6 +39,7 @@ package final class SiteRebuild {
     lock = try site.lock()
     try Self.forgetRefused(site, lock, fileSystem, report)
     _ = try PublishSession.completePending(site, lock, fileSystem, report)
+    try keyFile.lock()
     let head = try KeyHead(keyFile: keyFile.path).read(fileSystem)
     var signed: Checkpoint?
     if let head { signed = try Checkpoint(try SignedNote(head).verify([keyFile.key.key])) }

@@ -41,6 +41,21 @@ extension SiteTransaction {
     bytes(at: SitePaths.manifest).flatMap { try? Manifest(selfSigned: $0) }
   }
 
+  /// Keeps others from signing with the keys whose records an unfinished publish renews.
+  ///
+  /// - Returns: what holds the locks.
+  func lockKeys(_ fileSystem: any FileSystem) throws(FetchFailure) -> [any File] {
+    var files: [any File] = []
+    for case .head(_, let path, _) in steps where KeyHead.isPath(path) {
+      let keyFile = String(path.dropLast(KeyHead.suffix.count))
+      // The key may be kept elsewhere by now.
+      guard let file = try? fileSystem.openFile(keyFile) else { continue }
+      try KeyFile.lock(file, keyFile)
+      files.append(file)
+    }
+    return files
+  }
+
   private static func notAHead(_ path: String, _ site: SiteDirectory) -> FetchFailure {
     notOurs("\(path) is no record of the key that it names, and would not become one", site)
   }

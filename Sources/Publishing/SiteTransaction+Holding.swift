@@ -82,6 +82,8 @@ extension Publisher {
         hint: "'fetchres publish … --hold-checkpoint' holds one")
     }
     try pending.release(note, lock)
+    let keys = try pending.lockKeys(fileSystem)
+    defer { withExtendedLifetime(keys) {} }
     guard try pending.complete(site, lock, fileSystem) else {
       throw FetchFailure(.ioError, "the released checkpoint cannot be read back")
     }

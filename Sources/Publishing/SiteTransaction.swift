@@ -132,7 +132,8 @@ struct SiteTransaction: Sendable, Equatable {
     return SiteTransaction(steps: steps)
   }
 
-  /// Performs every step, those that were performed before included, and forgets the record.
+  /// Performs every step, those that were performed before included, and forgets the record. Whoever
+  /// calls it holds the locks of the keys whose records it renews.
   ///
   /// - Parameter wasInterrupted: whether another run began it, so that its changes have to be named
   ///   together with those of whatever this run does next.

@@ -142,6 +142,19 @@ import Testing
     try bench.verifyLog().expect(0)
   }
 
+  @Test("a key signs for one site at a time: locked, exit 7")
+  func lockedKey() throws {
+    let bench = try Workbench()
+    try bench.site.publish(randomBytes(1_000))
+    let holder = open(bench.site.keyFile, O_RDONLY | O_CLOEXEC)
+    #expect(holder >= 0 && flock(holder, LOCK_EX | LOCK_NB) == 0)
+    defer { close(holder) }
+    for outcome in [
+      try bench.refresh(), try bench.publishing("v2"),
+      try bench.mode("--recover", bench.server.base, signs: true),
+    ] { outcome.expectRefusal(7, "another fetchres signs with", "hint: ") }
+  }
+
   @Test("every mode that changes a site waits for nobody: locked, exit 7")
   func locked() throws {
     let bench = try Workbench()

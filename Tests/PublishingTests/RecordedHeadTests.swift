@@ -139,4 +139,39 @@ import Testing
     try half.recover(from: ServedSite(other).files)
     #expect(half.bytes("/site/checkpoint") == head)
   }
+
+  @Test func `a key signs for one run at a time, whatever the site`() throws {
+    let start = try interrupted()
+    for isPending in [true, false] {
+      var workshop = start.on(start.fileSystem.copy())
+      if !isPending { try workshop.publish("v2", "two") }
+      workshop.seconds += 10
+      let source = try ServedSite(workshop).files
+      let before = try workshop.files()
+      do {
+        let holder = try workshop.fileSystem.openFile("/keys/first")
+        #expect(try holder.tryLock())
+        for attempt in [
+          failure { () throws(FetchFailure) in try workshop.publish("v3") },
+          failure { () throws(FetchFailure) in try workshop.refresh() },
+          failure { () throws(FetchFailure) in try workshop.recover(from: source) },
+        ] {
+          #expect(attempt?.category == .locked && attempt?.exitCode == 7)
+        }
+        withExtendedLifetime(holder) {}
+      }
+      #expect(try workshop.files() == before)
+      // It is held for as long as something is signed, and no longer.
+      workshop.fileSystem.onOperation = { [weak fileSystem = workshop.fileSystem] operation in
+        if operation.path.hasPrefix("/site/releases/.new-v3")
+          || operation.path == "/site/checkpoint"
+        {
+          #expect((try? fileSystem?.openFile("/keys/first").tryLock()) == false, "\(operation)")
+        }
+      }
+      try workshop.publish("v3")
+      workshop.fileSystem.onOperation = nil
+      #expect(try workshop.fileSystem.openFile("/keys/first").tryLock())
+    }
+  }
 }
