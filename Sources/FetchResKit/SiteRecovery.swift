@@ -29,12 +29,12 @@ package struct SiteRecovery {
       checkpoint: try remote.fetch(SitePaths.checkpoint, 65_536))
     let log = remote.log(fallsBack: true)
     var tree = try AuthenticatedTree(count: checkpoint.size, root: checkpoint.root, capacity: 16)
-    if let signed = rebuild.signed, signed.size > 0 {
-      let proof = try tree.consistencyProof(from: signed.size) { tile throws(FetchFailure) in
+    for known in rebuild.known {
+      let proof = try tree.consistencyProof(from: known.size) { tile throws(FetchFailure) in
         try log.tile(tile)
       }
       try ConsistencyProof.verify(
-        size1: signed.size, root1: signed.root.bytes, size2: checkpoint.size,
+        size1: known.size, root1: known.root.bytes, size2: checkpoint.size,
         root2: checkpoint.root.bytes, proof: proof.map(\.bytes))
     }
     let bundles = (checkpoint.size - 1) / Int64(Tile.width) + 1

@@ -62,9 +62,7 @@ struct History {
   func adopt(_ fileSystem: any FileSystem, _ report: (String) -> Void) throws(FetchFailure) {
     for (keyFile, note) in adopted {
       try KeyHead(keyFile: keyFile).write(note, fileSystem)
-      report(
-        "\(keyFile) had no record: the site's checkpoint became its head, "
-          + "which protects from now on")
+      report(KeyHead.adoption(keyFile))
     }
   }
 

@@ -182,6 +182,11 @@ struct KeyHead {
     path = absolute + Self.suffix
   }
 
+  /// What is said of a key that had none.
+  static func adoption(_ keyFile: String) -> String {
+    "\(keyFile) had no record: the site's checkpoint became its head, which protects from now on"
+  }
+
   /// Whether a path can be that of a head.
   static func isPath(_ path: String) -> Bool {
     path.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)

@@ -15,8 +15,11 @@ package final class SiteRebuild {
   private let lock: SiteLock
   private let keyFile: KeyFile
   private let fileSystem: any FileSystem
+  private let report: (String) -> Void
   /// What the key has signed as far as its record knows.
-  package let signed: Checkpoint?
+  private var signed: Checkpoint?
+  /// What the site holds, if it is intact and the key signed it.
+  private var own: Checkpoint?
 
   private var checkpointNote: [UInt8] = []
   private var builder = TreeBuilder()
@@ -30,9 +33,10 @@ package final class SiteRebuild {
   package init(
     site path: String, keyFile: String, _ fileSystem: any FileSystem = RealFileSystem(),
     passwords: PasswordSource = .none,
-    report: (String) -> Void
+    report: @escaping (String) -> Void
   ) throws(FetchFailure) {
     self.fileSystem = fileSystem
+    self.report = report
     let keyFile = try KeyFile(keyFile, fileSystem, passwords: passwords)
     self.keyFile = keyFile
     site = try SiteDirectory(path, fileSystem, makes: true)
@@ -40,11 +44,15 @@ package final class SiteRebuild {
     try Self.forgetRefused(site, lock, fileSystem, report)
     _ = try PublishSession.completePending(site, lock, fileSystem, report)
     try keyFile.lock()
-    let head = try KeyHead(keyFile: keyFile.path).read(fileSystem)
-    var signed: Checkpoint?
-    if let head { signed = try Checkpoint(try SignedNote(head).verify([keyFile.key.key])) }
-    self.signed = signed
+    if let head = try KeyHead(keyFile: keyFile.path).read(fileSystem) {
+      signed = try Checkpoint(try SignedNote(head).verify([keyFile.key.key]))
+    }
+    own = try site.read(SitePaths.checkpoint, limit: Checkpoint.maximumByteCount)
+      .flatMap { KeyHead.checkpoint($0, by: [keyFile.key.key]) }
   }
+
+  /// Checkpoints that the one which is recovered has to extend.
+  package var known: [Checkpoint] { [signed, own].compactMap(\.self).filter { $0.size > 0 } }
 
   /// What the keys refuse to complete is of no use to a site that is rebuilt from what they signed.
   private static func forgetRefused(
@@ -62,7 +70,7 @@ package final class SiteRebuild {
   /// Judges a checkpoint that somebody serves.
   ///
   /// - Throws: `unknown-key`, `bad-signature`, `origin-mismatch`; `stale` if it is older than what the
-  ///   key has signed; `fork` for another root at the same size.
+  ///   key has signed or the site holds; `fork` for another root at the same size.
   package func accept(checkpoint note: [UInt8]) throws(FetchFailure) -> Checkpoint {
     let checkpoint = try Checkpoint(try SignedNote(note).verify([keyFile.key.key]))
     guard checkpoint.origin == keyFile.key.key.origin else {
@@ -78,6 +86,21 @@ package final class SiteRebuild {
       guard checkpoint.size > signed.size || checkpoint.root == signed.root else {
         throw FetchFailure(
           .fork, "this source shows another history than the one that the key signed")
+      }
+    }
+    if let own {
+      guard checkpoint.size >= own.size else {
+        throw FetchFailure(
+          .stale,
+          "this source has \(checkpoint.size) releases, and \(site.path) has \(own.size) that the key "
+            + "signed",
+          hint: "the site is ahead of it: recover from a mirror that is not behind")
+      }
+      guard checkpoint.size > own.size || checkpoint.root == own.root else {
+        throw FetchFailure(
+          .fork, "this source shows another history than \(site.path), and the key signed both",
+          hint: "find out which of them clients have seen; recover that one into an empty directory"
+        )
       }
     }
     guard checkpoint.size > 0 else {
@@ -182,6 +205,7 @@ package final class SiteRebuild {
     try transaction.check(site, fileSystem)
     try transaction.stage(lock)
     try transaction.complete(site, lock, fileSystem)
+    if signed == nil { report(KeyHead.adoption(keyFile.path)) }
     try doing("cannot tidy up in \(site.path)") { () throws(SystemError) in
       try lock.own.removeTree("recovery")
     }

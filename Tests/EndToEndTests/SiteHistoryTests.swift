@@ -78,6 +78,21 @@ import Testing
     try bench.verifyLog().expect(0)
   }
 
+  @Test("a site that is ahead of the mirror is not rolled back by a recovery")
+  func ahead() throws {
+    let (bench, backup) = try withBackup()
+    let mirror = try Origin(backup)
+    try Disk.remove("\(bench.site.keyFile).head")
+    let before = try bench.site.manifest()
+    try bench.mode("--recover", mirror.base, signs: true)
+      .expectRefusal(4, "has 1 releases", "has 2 that the key signed", "not behind")
+    #expect(try bench.site.manifest() == before)
+    let live = try bench.mirror()
+    let recovered = try bench.mode("--recover", live.base, signs: true)
+    recovered.expect(0)
+    #expect(recovered.error.contains("protects from now on"))
+  }
+
   // covers: F36
   @Test("the longer history of another machine is accepted, and said")
   func secondMachine() throws {

@@ -48,7 +48,9 @@ extension Workshop {
   }
 
   /// Rebuilds the site from what another one serves, as a recovery over the network does.
-  func recover(from source: [String: [UInt8]]) throws(FetchFailure) {
+  func recover(
+    from source: [String: [UInt8]], report: @escaping (String) -> Void = { _ in }
+  ) throws(FetchFailure) {
     func fetch(_ path: String) throws(FetchFailure) -> [UInt8] {
       guard let bytes = source[path] else {
         var failure = FetchFailure(.httpStatus, "\(path) is not served")
@@ -57,10 +59,18 @@ extension Workshop {
       }
       return bytes
     }
-    let rebuild = try SiteRebuild(site: Self.site, keyFile: keys[0], fileSystem) { _ in }
+    let rebuild = try SiteRebuild(site: Self.site, keyFile: keys[0], fileSystem, report: report)
     let checkpoint = try rebuild.accept(checkpoint: try fetch(SitePaths.checkpoint))
     let log = RemoteLog { path, _ throws(FetchFailure) in try fetch(path) }
     var tree = try AuthenticatedTree(count: checkpoint.size, root: checkpoint.root)
+    for known in rebuild.known {
+      let proof = try tree.consistencyProof(from: known.size) { tile throws(FetchFailure) in
+        try log.tile(tile)
+      }
+      try ConsistencyProof.verify(
+        size1: known.size, root1: known.root.bytes, size2: checkpoint.size,
+        root2: checkpoint.root.bytes, proof: proof.map(\.bytes))
+    }
     for index in 0...(checkpoint.size - 1) / Int64(Tile.width) {
       try rebuild.put(try log.entries(index, of: &tree), index: index)
     }
