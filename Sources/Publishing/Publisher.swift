@@ -92,7 +92,7 @@ package struct Publisher {
     let transaction: SiteTransaction
     do throws(FetchFailure) {
       manifest.root = try builder.build(
-        input.file, layout: manifest.layout,
+        input.file, opened: input.status, layout: manifest.layout,
         entry: request.links ? .link(input.parent, input.entryName) : .copy)
       transaction = try session.transaction(
         manifest, appears: true, holds: request.holdsCheckpoint)

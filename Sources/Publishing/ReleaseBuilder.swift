@@ -43,9 +43,11 @@ struct ReleaseBuilder {
 
   /// Puts file and tiles there, all of it durable.
   ///
+  /// - Parameter opened: the status of the file when its size was taken for the layout.
   /// - Returns: the root of the tree.
+  /// - Throws: `io-error` if the file was changed since, or its name is that of another one.
   func build(
-    _ source: any File, layout: BlockLayout, entry: Entry
+    _ source: any File, opened: FileStatus, layout: BlockLayout, entry: Entry
   ) throws(FetchFailure) -> Digest {
     let what = "cannot build the release in \(site.path)"
     let releases: any Directory
@@ -64,7 +66,9 @@ struct ReleaseBuilder {
       case .link(let parent, let name):
         try parent.link(name, to: directory, file)
         hashed = try directory.openFile(file, .read)
-        try hashed.setPermissions(try hashed.status().permissions & ~0o222)
+        let linked = try hashed.status()
+        // Another file that has the name by now is refused below, and left as it is.
+        if linked.inode == opened.inode { try hashed.setPermissions(linked.permissions & ~0o222) }
       case .copy:
         let target = try directory.openFile(file, .createNew(permissions: 0o666))
         do throws(SystemError) {
@@ -84,8 +88,18 @@ struct ReleaseBuilder {
       throw error.failure(what)
     }
 
+    let changed = FetchFailure(
+      .ioError, "the input file changed while it was read",
+      hint: "stop whatever writes to it, then publish again")
     let before = try status(of: hashed)
     let original = try status(of: source)
+    var expected = opened
+    if case .link = entry {
+      // A link changes these itself.
+      (expected.permissions, expected.changed) = (original.permissions, original.changed)
+      guard before == original else { throw changed }
+    }
+    guard original == expected, before.size == layout.size else { throw changed }
     var tiles = TileWriter(directory: directory)
     var builder = TreeBuilder()
     try BlockHasher(layout: layout, source: hashed, copy: copy).run { leaf throws(FetchFailure) in
@@ -95,9 +109,7 @@ struct ReleaseBuilder {
       try tiles.write(tile, bytes)
     }
     guard try status(of: hashed) == before, try status(of: source) == original else {
-      throw FetchFailure(
-        .ioError, "the input file changed while it was read",
-        hint: "stop whatever writes to it, then publish again")
+      throw changed
     }
     do throws(SystemError) {
       try (copy ?? hashed).sync()

@@ -167,7 +167,10 @@ package final class SiteRebuild {
   /// Puts verified data of the newest version into place, hashed once more on the way.
   package func putData(of manifest: Manifest, _ file: any File) throws(FetchFailure) {
     let builder = ReleaseBuilder(site: site, version: manifest.version, file: manifest.file)
-    let root = try builder.build(file, layout: manifest.layout, entry: .copy)
+    let opened = try doing("cannot look at the data") { () throws(SystemError) in
+      try file.status()
+    }
+    let root = try builder.build(file, opened: opened, layout: manifest.layout, entry: .copy)
     guard root == manifest.root else {
       throw FetchFailure(.blockMismatch, "the data of \(manifest.version) lead to \(root)")
     }

@@ -127,6 +127,45 @@ import Testing
     #expect(workshop.bytes("/site/releases/v1/two")?[5] == 0xAB)
   }
 
+  enum Change: CaseIterable { case cloned, copied, linked, replaced }
+
+  @Test(arguments: Change.allCases)
+  func `an input that is another than the one that was measured`(_ change: Change) throws {
+    let workshop = try Workshop()
+    workshop.fileSystem.supportsClone = change == .cloned
+    let file = try workshop.fileSystem.openDirectory("/in").openFile("two", .readWrite)
+    let other = Workshop.content(600, 9)
+    let done = Monitor(false)
+    workshop.fileSystem.onOperation = {
+      [weak fileSystem = workshop.fileSystem] operation throws(SystemError) in
+      guard operation.path.hasSuffix("/.new-v1"),
+        !done.look({ (old: inout Bool) in
+          defer { old = true }
+          return old
+        })
+      else { return }
+      if change == .replaced {
+        try fileSystem?.openDirectory("/in").replaceFile("two", other)
+      } else {
+        try file.writeAll([0xAB], at: 600)
+      }
+    }
+    let refusal = failure { () throws(FetchFailure) in
+      try workshop.publish("v1", "two") { $0.links = change == .linked || change == .replaced }
+    }
+    #expect(done.look { $0 })
+    #expect(refusal?.category == .ioError)
+    #expect(refusal?.message.contains("changed while it was read") == true)
+    #expect(try ServedSite(workshop).files == [:])
+    // What was not published stays as it is.
+    if change == .replaced {
+      #expect(try workshop.fileSystem.openFile("/in/two").status().permissions & 0o200 != 0)
+    }
+    workshop.fileSystem.onOperation = nil
+    try workshop.publish("v1", "two")
+    _ = try ServedSite(workshop).view()
+  }
+
   @Test(arguments: [MemoryFileSystem.Operation.Kind.write, .syncFile, .rename, .syncDirectory])
   func `a disk that fails once, and a rerun`(_ kind: MemoryFileSystem.Operation.Kind) throws {
     let start = try Workshop()
