@@ -210,6 +210,10 @@ package final class SiteRebuild {
     try transaction.complete(site, lock, fileSystem)
     if signed == nil { report(KeyHead.adoption(keyFile.path)) }
     try doing("cannot tidy up in \(site.path)") { () throws(SystemError) in
+      // Nobody has kept account of all that was put: what is uploaded now has to be the whole site.
+      try lock.own.removeIfPresent(UploadOrder.recordName)
+      try lock.own.removeIfPresent(UploadOrder.earlierName)
+      try lock.own.sync()
       try lock.own.removeTree("recovery")
     }
   }

@@ -91,6 +91,7 @@ import Testing
     let recovered = try bench.mode("--recover", live.base, signs: true)
     recovered.expect(0)
     #expect(recovered.error.contains("protects from now on"))
+    try bench.mode("--upload-order").expectRefusal(1, "the whole site")
   }
 
   // covers: F36

@@ -66,4 +66,21 @@ import Testing
     try workshop.recover(from: mirror) { lines.append($0) }
     #expect(lines.isEmpty)
   }
+
+  @Test func `the whole of a recovered site has to be uploaded`() throws {
+    var (workshop, _, _) = try behind()
+    let mirror = try ServedSite(workshop).files
+    #expect(try workshop.uploadOrder().files[.manifests] == ["manifest"])
+    try workshop.put("/site/.publish/earlier", try #require(workshop.bytes("/site/.publish/last")))
+    try workshop.recover(from: mirror)
+    let after = workshop.on(workshop.fileSystem.crash(survivors: .nothingUnsynced))
+    let refusal = failure { () throws(FetchFailure) in _ = try after.uploadOrder() }
+    #expect(refusal?.category == .unavailable)
+    #expect(refusal?.hint?.contains("the whole site") == true)
+    workshop = after
+    workshop.seconds += 10
+    try workshop.publish("v4", "three")
+    #expect(
+      try workshop.uploadOrder().files[.releases] == ["releases/v4/manifest", "releases/v4/three"])
+  }
 }
