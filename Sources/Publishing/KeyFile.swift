@@ -205,10 +205,25 @@ struct KeyHead {
   /// The note; nil if there is none.
   func read(_ fileSystem: any FileSystem) throws(FetchFailure) -> [UInt8]? {
     do throws(SystemError) {
-      let directory = try fileSystem.openDirectory(Path.parent(path))
-      guard try directory.statusIfPresent(Path.name(path)) != nil else { return nil }
+      guard let directory = try directory(fileSystem),
+        try directory.statusIfPresent(Path.name(path)) != nil
+      else { return nil }
       return try directory.readFile(Path.name(path), limit: 65_536)
     } catch { throw error.failure("cannot read \(path)") }
+  }
+
+  /// Whether not even its directory is there.
+  func isLost(_ fileSystem: any FileSystem) throws(FetchFailure) -> Bool {
+    try doing("cannot look at \(path)") { () throws(SystemError) in
+      try directory(fileSystem) == nil
+    }
+  }
+
+  private func directory(_ fileSystem: any FileSystem) throws(SystemError) -> (any Directory)? {
+    do throws(SystemError) { return try fileSystem.openDirectory(Path.parent(path)) } catch {
+      guard error.code == SystemError.notFound else { throw error }
+      return nil
+    }
   }
 
   /// Durable when it returns, also where a killed run wrote the same.

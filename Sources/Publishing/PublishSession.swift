@@ -14,8 +14,8 @@ struct PublishSession {
   let keys: [KeyFile]
   let history: History
   let newest: Manifest?
-  /// The version that an interrupted publish was completed for, if there was one.
-  let completed: String?
+  /// Whether an interrupted publish was completed first.
+  let hasCompleted: Bool
   private let fileSystem: any FileSystem
   private let now: UTCDate
 
@@ -31,14 +31,13 @@ struct PublishSession {
   /// - Parameter takesOver: whether a key without a record may go on with a log that it never signed.
   /// - Throws: `locked`, `usage`, `origin-mismatch`, `rollback`, `fork`, `unknown-key`.
   init(
-    site path: String, keyFiles: [String], _ passwords: PasswordSource, makes: Bool,
-    takesOver: Bool, _ fileSystem: any FileSystem, now: UTCDate, report: (String) -> Void
+    _ publisher: Publisher, site path: String, keyFiles: [String], makes: Bool, takesOver: Bool
   ) throws(FetchFailure) {
-    self.fileSystem = fileSystem
-    self.now = now
+    fileSystem = publisher.fileSystem
+    now = publisher.now()
     var keys: [KeyFile] = []
     for path in keyFiles {
-      keys.append(try KeyFile(path, fileSystem, passwords: passwords))
+      keys.append(try KeyFile(path, fileSystem, passwords: publisher.passwords))
     }
     guard let first = keys.first else {
       throw FetchFailure(.usage, "a release has to be signed", hint: "name a key file with --key")
@@ -53,62 +52,30 @@ struct PublishSession {
 
     site = try SiteDirectory(path, fileSystem, makes: makes)
     lock = try site.lock()
-    completed = try Self.completePending(site, lock, fileSystem, report)
+    hasCompleted = try publisher.finishPending(site, lock, keyFiles: keyFiles)
     for key in keys { try key.lock() }
     newest = try Self.newestManifest(site, origin)
     history = try History(site, keys, takesOver: takesOver, fileSystem)
-    for remark in history.remarks { report(remark) }
+    for remark in history.remarks { publisher.report(remark) }
     try checkNewest()
     // A log that cannot be continued is said before anything is hashed.
     _ = try LogWriter(site, history.checkpoint)
-    try history.adopt(fileSystem, report)
+    try history.adopt(fileSystem, publisher.report)
   }
 
   var key: NoteKey { keys[0].key.key }
 
-  /// Completes the transaction that an interrupted publish left, byte for byte.
-  ///
-  /// - Returns: the version that it was for; nil if there was none.
-  static func completePending(
-    _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem,
-    _ report: (String) -> Void
-  ) throws(FetchFailure) -> String? {
-    guard let pending = try SiteTransaction.pending(lock) else { return nil }
-    let keys = try pending.lockKeys(fileSystem)
-    defer { withExtendedLifetime(keys) {} }
-    if pending.heldCheckpoint == nil {
-      report("a publish that was interrupted is completed first")
-    }
-    guard try pending.complete(site, lock, fileSystem, wasInterrupted: true) else {
-      throw SiteTransaction.held(site.path)
-    }
-    return try newestManifest(site, nil)?.version
-  }
-
-  /// The same for a site that may not be there: the first thing that any publish does, whatever else
-  /// it was asked for.
-  ///
-  /// - Returns: whether there was one.
-  static func completePending(
-    site path: String, _ fileSystem: any FileSystem, _ report: (String) -> Void
-  ) throws(FetchFailure) -> Bool {
-    guard (try? fileSystem.openDirectory(path)) != nil else { return false }
-    let site = try SiteDirectory(path, fileSystem, makes: false)
-    guard try SiteTransaction.isRecorded(site) else { return false }
-    return try completePending(site, try site.lock(), fileSystem, report) != nil
-  }
-
   private static func newestManifest(
-    _ site: SiteDirectory, _ origin: Origin?
+    _ site: SiteDirectory, _ origin: Origin
   ) throws(FetchFailure) -> Manifest? {
     guard let bytes = try site.read(SitePaths.manifest, limit: Manifest.maximumByteCount) else {
       return nil
     }
     let manifest = try Manifest(selfSigned: bytes)
-    guard origin == nil || manifest.origin == origin else {
+    guard manifest.origin == origin else {
       throw FetchFailure(
         .originMismatch,
-        "the site is that of \(manifest.origin), and the key is for \(origin?.name ?? "")",
+        "the site is that of \(manifest.origin), and the key is for \(origin)",
         hint: "publish another resource to another site")
     }
     return manifest

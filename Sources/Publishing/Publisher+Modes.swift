@@ -27,18 +27,17 @@ extension Publisher {
   ///
   /// - Throws: as `publish`; `usage` where nothing was published yet.
   package func refresh(_ request: RefreshRequest) throws(FetchFailure) -> PublishResult {
-    let hasCompleted = try PublishSession.completePending(
-      site: request.site, fileSystem, report)
+    let completed = try completePending(site: request.site, keyFiles: request.keyFiles)
     try Self.check(request.mirrors ?? [])
     let session = try PublishSession(
-      site: request.site, keyFiles: request.keyFiles, passwords, makes: false,
-      takesOver: request.forcesUnannouncedKey, fileSystem, now: now(), report: report)
+      self, site: request.site, keyFiles: request.keyFiles, makes: false,
+      takesOver: request.forcesUnannouncedKey)
     guard let newest = session.newest else {
       throw FetchFailure(
         .usage, "the site \(request.site) has no release to refresh",
         hint: "publish a file first")
     }
-    if hasCompleted || session.completed != nil {
+    if completed != nil || session.hasCompleted {
       try UploadOrder.forgetEarlier(session.lock)
       return PublishResult(manifest: newest, wasThere: true)
     }
@@ -63,7 +62,7 @@ extension Publisher {
   package func prune(_ version: String, site path: String) throws(FetchFailure) -> Bool {
     let site = try SiteDirectory(path, fileSystem, makes: false)
     let lock = try site.lock()
-    _ = try PublishSession.completePending(site, lock, fileSystem, report)
+    _ = try finishPending(site, lock, keyFiles: [])
     try UploadOrder.forgetEarlier(lock)
     guard Manifest.isVersion(version), let manifest = try publishedManifest(version, site) else {
       throw FetchFailure(.usage, "the site \(path) has no version \(version)")

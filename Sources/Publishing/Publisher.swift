@@ -63,12 +63,12 @@ package struct Publisher {
   /// - Throws: `usage`, `origin-mismatch`, `version-reused`, `rollback`, `fork`, `key-change`,
   ///   `locked`, and what the disk says. Nothing that is served has changed then.
   package func publish(_ request: PublishRequest) throws(FetchFailure) -> PublishResult {
-    _ = try PublishSession.completePending(site: request.site, fileSystem, report)
+    _ = try completePending(site: request.site, keyFiles: request.keyFiles)
     let input = try PublishInput(request, fileSystem)
     try Self.check(request.mirrors)
     let session = try PublishSession(
-      site: request.site, keyFiles: request.keyFiles, passwords, makes: true,
-      takesOver: request.forcesUnannouncedKey, fileSystem, now: now(), report: report)
+      self, site: request.site, keyFiles: request.keyFiles, makes: true,
+      takesOver: request.forcesUnannouncedKey)
     if let there = try publishedManifest(request.version, session.site) {
       let result = try compare(input, with: there)
       try UploadOrder.forgetEarlier(session.lock)

@@ -41,8 +41,9 @@ package final class SiteRebuild {
     self.keyFile = keyFile
     site = try SiteDirectory(path, fileSystem, makes: true)
     lock = try site.lock()
-    try Self.forgetRefused(site, lock, fileSystem, report)
-    _ = try PublishSession.completePending(site, lock, fileSystem, report)
+    try forgetRefused(passwords)
+    let publisher = Publisher(fileSystem: fileSystem, passwords: passwords, report: report)
+    _ = try publisher.finishPending(site, lock, keyFiles: [keyFile.path])
     try keyFile.lock()
     if let head = try KeyHead(keyFile: keyFile.path).read(fileSystem) {
       signed = try Checkpoint(try SignedNote(head).verify([keyFile.key.key]))
@@ -55,13 +56,11 @@ package final class SiteRebuild {
   package var known: [Checkpoint] { [signed, own].compactMap(\.self).filter { $0.size > 0 } }
 
   /// What the keys refuse to complete is of no use to a site that is rebuilt from what they signed.
-  private static func forgetRefused(
-    _ site: SiteDirectory, _ lock: SiteLock, _ fileSystem: any FileSystem,
-    _ report: (String) -> Void
-  ) throws(FetchFailure) {
-    guard let refusal = try SiteTransaction.pending(lock)?.headRefusal(site, fileSystem) else {
-      return
-    }
+  private func forgetRefused(_ passwords: PasswordSource) throws(FetchFailure) {
+    guard
+      let refusal = try SiteTransaction.pending(lock)?
+        .relocated(to: [keyFile.path], fileSystem, passwords).headRefusal(site, fileSystem)
+    else { return }
     try SiteTransaction.forget(lock)
     _ = try ReleaseBuilder.removeUnfinished(in: site)
     report("an unfinished publish is forgotten: \(refusal.message)")

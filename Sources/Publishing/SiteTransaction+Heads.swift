@@ -1,3 +1,4 @@
+import Crypto
 import Failure
 import Manifest
 import SignedNote
@@ -39,6 +40,33 @@ extension SiteTransaction {
   /// The manifest that it puts into place; nil if it is none.
   var stagedManifest: Manifest? {
     bytes(at: SitePaths.manifest).flatMap { try? Manifest(selfSigned: $0) }
+  }
+
+  /// The same with the records of keys whose directory is gone beside the files of these keys.
+  ///
+  /// - Throws: `usage` if the key of such a record is not among them.
+  func relocated(
+    to keyFiles: [String], _ fileSystem: any FileSystem, _ passwords: PasswordSource
+  ) throws(FetchFailure) -> SiteTransaction {
+    var steps = steps
+    for (number, step) in steps.enumerated() {
+      guard case .head(let key, let path, let bytes) = step, KeyHead.isPath(path),
+        try KeyHead(path: path).isLost(fileSystem)
+      else { continue }
+      var place: KeyHead?
+      for keyFile in keyFiles
+      where try KeyFile(keyFile, fileSystem, passwords: passwords).key.key == key {
+        place = KeyHead(keyFile: keyFile)
+      }
+      guard let place else {
+        throw FetchFailure(
+          .usage,
+          "an interrupted publish cannot be completed: \(path) goes into a directory that is gone",
+          hint: "put it back, or give the key \(key) from where it is now, with --key")
+      }
+      steps[number] = .head(key: key, path: place.path, bytes: bytes)
+    }
+    return SiteTransaction(steps: steps)
   }
 
   /// Keeps others from signing with the keys whose records an unfinished publish renews.

@@ -71,12 +71,17 @@ extension SiteTransaction {
 extension Publisher {
   /// Serves the checkpoint that a publish held, with its cosignatures, and what comes behind it.
   ///
+  /// - Parameter keyFiles: where the records of keys go whose directory is gone.
   /// - Returns: the manifest of the release.
-  package func release(checkpoint note: [UInt8], site path: String) throws(FetchFailure) -> Manifest
-  {
+  package func release(
+    checkpoint note: [UInt8], site path: String, keyFiles: [String] = []
+  ) throws(FetchFailure) -> Manifest {
     let site = try SiteDirectory(path, fileSystem, makes: false)
     let lock = try site.lock()
-    guard let pending = try SiteTransaction.pending(lock) else {
+    guard
+      let pending = try SiteTransaction.pending(lock)?
+        .relocated(to: keyFiles, fileSystem, passwords)
+    else {
       throw FetchFailure(
         .usage, "no checkpoint is held in \(path)",
         hint: "'fetchres publish … --hold-checkpoint' holds one")

@@ -64,7 +64,8 @@ enum PublishModes {
     let site = try required("--site", arguments)
     let note = try FileArgument.bytes(
       file, of: "checkpoint", limit: Checkpoint.maximumByteCount, else: .usage)
-    let manifest = try Publisher { Talk.note($0) }.release(checkpoint: note, site: site)
+    let manifest = try Publisher(passwords: try passwords(arguments)) { Talk.note($0) }
+      .release(checkpoint: note, site: site, keyFiles: arguments.all("--key"))
     Talk.note("\(manifest.origin) \(manifest.version) is live as release \(manifest.release)")
     return 0
   }

@@ -140,6 +140,45 @@ import Testing
     #expect(half.bytes("/site/checkpoint") == head)
   }
 
+  @Test func `a record whose directory is gone goes beside the key`() throws {
+    var workshop = try Workshop()
+    try workshop.fileSystem.makeDirectories("/keys/old", permissions: 0o700)
+    for name in ["first", "second"] {
+      _ = try KeyFile.generate(Workshop.origin, at: "/keys/old/\(name)", workshop.fileSystem)
+    }
+    workshop.keys = ["/keys/old/first"]
+    workshop = try interrupt(workshop, "v1")
+    for (path, bytes) in try workshop.files(below: "/keys/old") {
+      try workshop.put(path.replacing("/old/", with: "/new/"), bytes)
+    }
+    try workshop.remove("/keys/old")
+    // Not with another key, nor with none.
+    let before = try workshop.files()
+    workshop.keys = ["/keys/new/second"]
+    for attempt in [
+      failure { () throws(FetchFailure) in try workshop.publish("v2") },
+      failure { () throws(FetchFailure) in try workshop.prune("v1") },
+    ] {
+      #expect(attempt?.category == .usage)
+      #expect(attempt?.message.contains("/keys/old/first.head") == true)
+      #expect(attempt?.hint?.contains("--key") == true)
+    }
+    #expect(try workshop.files() == before)
+    workshop.keys = ["/keys/new/first"]
+    var abandoned = workshop.on(workshop.fileSystem.copy())
+    workshop = workshop.on(workshop.fileSystem.copy())
+    #expect(try abandoned.abandon())
+    abandoned.seconds += 10
+    try abandoned.publish("v2")
+    #expect(try abandoned.verifyLog().versions == 1)
+
+    workshop.seconds += 10
+    try workshop.publish("v2")
+    #expect(try workshop.verifyLog().versions == 2)
+    #expect(workshop.bytes("/keys/new/first.head") == workshop.bytes("/site/checkpoint"))
+    #expect(workshop.bytes("/keys/old/first.head") == nil)
+  }
+
   @Test func `a key signs for one run at a time, whatever the site`() throws {
     let start = try interrupted()
     for isPending in [true, false] {
