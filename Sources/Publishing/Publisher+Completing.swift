@@ -42,14 +42,16 @@ extension Publisher {
   }
 
   /// The same for a site that may not be there.
+  ///
+  /// - Parameter holds: whether a checkpoint that is held is a result, and no refusal.
   func completePending(
-    site path: String, keyFiles: [String]
+    site path: String, keyFiles: [String], holds: Bool
   ) throws(FetchFailure) -> PublishResult? {
     guard (try? fileSystem.openDirectory(path)) != nil else { return nil }
     let site = try SiteDirectory(path, fileSystem, makes: false)
     guard try SiteTransaction.isRecorded(site) else { return nil }
     let completed = try completePending(site, try site.lock(), keyFiles)
-    guard completed?.heldCheckpoint == nil else { throw SiteTransaction.held(path) }
+    guard holds || completed?.heldCheckpoint == nil else { throw SiteTransaction.held(path) }
     return completed
   }
 }

@@ -27,7 +27,9 @@ extension Publisher {
   ///
   /// - Throws: as `publish`; `usage` where nothing was published yet.
   package func refresh(_ request: RefreshRequest) throws(FetchFailure) -> PublishResult {
-    let completed = try completePending(site: request.site, keyFiles: request.keyFiles)
+    let completed = try completePending(
+      site: request.site, keyFiles: request.keyFiles, holds: request.holdsCheckpoint)
+    if let completed, completed.heldCheckpoint != nil { return completed }
     try Self.check(request.mirrors ?? [])
     let session = try PublishSession(
       self, site: request.site, keyFiles: request.keyFiles, makes: false,

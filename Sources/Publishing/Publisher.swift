@@ -33,7 +33,7 @@ package struct PublishRequest: Sendable {
 
 package struct PublishResult: Sendable {
   package var manifest: Manifest
-  /// Whether there was nothing to do.
+  /// Whether there was nothing to do: it was published before, or is held.
   package var wasThere: Bool
   /// The signed checkpoint that waits for cosignatures.
   package var heldCheckpoint: [UInt8]?
@@ -63,8 +63,16 @@ package struct Publisher {
   /// - Throws: `usage`, `origin-mismatch`, `version-reused`, `rollback`, `fork`, `key-change`,
   ///   `locked`, and what the disk says. Nothing that is served has changed then.
   package func publish(_ request: PublishRequest) throws(FetchFailure) -> PublishResult {
-    _ = try completePending(site: request.site, keyFiles: request.keyFiles)
+    let completed = try completePending(
+      site: request.site, keyFiles: request.keyFiles, holds: request.holdsCheckpoint)
     let input = try PublishInput(request, fileSystem)
+    if let completed, completed.heldCheckpoint != nil {
+      guard completed.manifest.version == request.version else {
+        throw SiteTransaction.held(request.site)
+      }
+      _ = try compare(input, with: completed.manifest)
+      return completed
+    }
     try Self.check(request.mirrors)
     let session = try PublishSession(
       self, site: request.site, keyFiles: request.keyFiles, makes: true,

@@ -21,7 +21,8 @@ extension SiteTransaction {
     FetchFailure(
       .usage, "the checkpoint of the last publish to \(site) is held, and nothing can follow it",
       hint: "'fetchres publish --release-checkpoint FILE --site \(site)' serves it, with its "
-        + "cosignatures")
+        + "cosignatures; 'fetchres publish --refresh --hold-checkpoint --site \(site) --key FILE' "
+        + "prints it again")
   }
 
   /// The whole transaction with the checkpoint that was released; nil while none was.

@@ -125,10 +125,10 @@ enum PublishCommand {
     let result = try Publisher(passwords: try PublishModes.passwords(arguments)) { Talk.note($0) }
       .publish(request)
     let manifest = result.manifest
-    if result.wasThere {
+    if result.wasThere, result.heldCheckpoint == nil {
       Talk.note(
         "version \(manifest.version) is published with this content already; nothing changed")
-    } else {
+    } else if !result.wasThere {
       Talk.note(
         "published \(manifest.origin) \(manifest.version) as release \(manifest.release): "
           + "\(manifest.layout.size) bytes in \(manifest.layout.count) blocks")

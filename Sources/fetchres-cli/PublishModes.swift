@@ -42,10 +42,12 @@ enum PublishModes {
     let result = try Publisher(passwords: try passwords(arguments)) { Talk.note($0) }
       .refresh(request)
     let manifest = result.manifest
-    Talk.note(
-      result.wasThere
-        ? "the interrupted publish is complete; nothing else was changed"
-        : "refreshed \(manifest.origin) \(manifest.version) as release \(manifest.release)")
+    if result.wasThere, result.heldCheckpoint == nil {
+      Talk.note("the interrupted publish is complete; nothing else was changed")
+    } else if !result.wasThere {
+      Talk.note(
+        "refreshed \(manifest.origin) \(manifest.version) as release \(manifest.release)")
+    }
     showHeld(result)
     return 0
   }
@@ -53,6 +55,11 @@ enum PublishModes {
   /// Prints the checkpoint that waits for witnesses.
   static func showHeld(_ result: PublishResult) {
     guard let held = result.heldCheckpoint else { return }
+    if result.wasThere {
+      Talk.note(
+        "the checkpoint of release \(result.manifest.release), version "
+          + "\(result.manifest.version), is held already; nothing was changed")
+    }
     Output.write(String(decoding: held, as: UTF8.self))
     Talk.note(
       "it is not live yet: have the checkpoint cosigned, then "

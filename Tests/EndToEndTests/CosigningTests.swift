@@ -57,6 +57,15 @@ import Testing
       let other = try bench.scratch.write("other", randomBytes(1_000))
       try bench.fetchres.run(bench.site.publishing(other, version: "x")).expectRefusal(2, "is held")
       try bench.mode("--abandon").expect(2)
+      // Who lost what was printed gets it again.
+      for again in [
+        try bench.fetchres.run(
+          bench.site.publishing(input, version: version, ["--hold-checkpoint"])),
+        try bench.refresh("--hold-checkpoint"),
+      ] {
+        again.expect(0)
+        #expect(again.bytes == held.bytes && again.error.contains("is held already"))
+      }
 
       let cosigned = try Self.cosigned(bench, witness, old: Int64(old), held.bytes)
       let file = try bench.scratch.write("cosigned", cosigned)

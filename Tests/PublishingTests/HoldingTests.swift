@@ -54,6 +54,40 @@ import Testing
     #expect(try workshop.verifyLog().releases == 3)
   }
 
+  @Test func `a held checkpoint is given again, and nothing is changed`() throws {
+    var workshop = try Workshop()
+    try workshop.publish("v1")
+    workshop.seconds += 1
+    let held = try workshop.publish("v2", "two") { $0.holdsCheckpoint = true }.heldCheckpoint
+    let before = try workshop.files()
+    workshop.seconds += 1
+    for result in [
+      try workshop.publish("v2", "two") { $0.holdsCheckpoint = true },
+      try workshop.refresh { $0.holdsCheckpoint = true },
+    ] {
+      #expect(result.wasThere && result.manifest.version == "v2")
+      #expect(result.heldCheckpoint == held && held != nil)
+    }
+    // Whoever wants something else is told where it is.
+    for refusal in [
+      failure { () throws(FetchFailure) in try workshop.publish("v2", "two") },
+      failure { () throws(FetchFailure) in
+        try workshop.publish("v3", "two") { $0.holdsCheckpoint = true }
+      },
+      failure { () throws(FetchFailure) in try workshop.refresh() },
+    ] {
+      #expect(refusal?.category == .usage)
+      #expect(refusal?.hint?.contains("--refresh --hold-checkpoint") == true)
+    }
+    #expect(
+      category { () throws(FetchFailure) in
+        try workshop.publish("v2", "one") { $0.holdsCheckpoint = true }
+      } == .versionReused)
+    #expect(try workshop.files() == before)
+    try workshop.release(try cosigned(workshop))
+    #expect(try workshop.verifyLog().releases == 2)
+  }
+
   @Test func `wherever it ends, clients see one release whole, and it can be finished`() throws {
     var start = try Workshop()
     try start.publish("v1")
