@@ -6,8 +6,8 @@ import System
 /// The file to publish, opened once.
 struct PublishInput {
   let file: any File
-  let parent: any Directory
-  let entryName: String
+  /// How it gets into the site.
+  let entry: ReleaseBuilder.Entry
   /// The name in the site.
   let name: String
   let status: FileStatus
@@ -18,13 +18,14 @@ struct PublishInput {
         .usage, "'\(request.version)' is no version",
         hint: "1 to 128 of A-Z a-z 0-9 . _ + -, not beginning with . or -, and not 'current'")
     }
-    entryName = Path.name(request.file)
+    let entryName = Path.name(request.file)
     name = request.name ?? entryName
     guard Manifest.isFile(name) else {
       throw FetchFailure(
         .usage, "'\(name)' is no file name for a manifest",
         hint: "give another with --as: 1 to 128 of A-Z a-z 0-9 . _ + -, not beginning with . or -")
     }
+    let parent: any Directory
     do throws(SystemError) {
       file = try fileSystem.openFile(request.file)
       status = try file.status()
@@ -38,6 +39,7 @@ struct PublishInput {
     guard status.kind == .regular else {
       throw FetchFailure(.usage, "\(request.file) is no regular file")
     }
+    entry = request.links ? .link(parent, entryName) : .copy
     if request.links, (try? parent.status(entryName))?.kind != .regular {
       throw FetchFailure(
         .usage, "\(request.file) is a symbolic link, which --link cannot share",

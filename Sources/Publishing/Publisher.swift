@@ -35,6 +35,8 @@ package struct PublishResult: Sendable {
   package var manifest: Manifest
   /// Whether there was nothing to do: it was published before, or is held.
   package var wasThere: Bool
+  /// Whether its data were gone, and are there again.
+  package var hasPutBack = false
   /// The signed checkpoint that waits for cosignatures.
   package var heldCheckpoint: [UInt8]?
 }
@@ -70,7 +72,8 @@ package struct Publisher {
       guard completed.manifest.version == request.version else {
         throw SiteTransaction.held(request.site)
       }
-      _ = try compare(input, with: completed.manifest)
+      let site = try SiteDirectory(request.site, fileSystem, makes: false)
+      _ = try check(input, against: completed.manifest, site)
       return completed
     }
     try Self.check(request.mirrors)
@@ -78,9 +81,11 @@ package struct Publisher {
       self, site: request.site, keyFiles: request.keyFiles, makes: true,
       takesOver: request.forcesUnannouncedKey)
     if let there = try publishedManifest(request.version, session.site) {
-      let result = try compare(input, with: there)
+      let isWhole = try check(input, against: there, session.site)
+      let builder = ReleaseBuilder(site: session.site, version: there.version, file: there.file)
+      if isWhole { try builder.settle() } else { try putBack(there, input, builder) }
       try UploadOrder.forgetEarlier(session.lock)
-      return result
+      return PublishResult(manifest: there, wasThere: true, hasPutBack: !isWhole)
     }
     guard try !session.site.has(SitePaths.release(request.version)) else {
       throw FetchFailure(
@@ -100,8 +105,7 @@ package struct Publisher {
     let transaction: SiteTransaction
     do throws(FetchFailure) {
       manifest.root = try builder.build(
-        input.file, opened: input.status, layout: manifest.layout,
-        entry: request.links ? .link(input.parent, input.entryName) : .copy)
+        input.file, opened: input.status, layout: manifest.layout, entry: input.entry)
       transaction = try session.transaction(
         manifest, appears: true, holds: request.holdsCheckpoint)
     } catch {
@@ -152,17 +156,39 @@ package struct Publisher {
     if let newest = session.newest { try check(file, newest.file, "file") }
   }
 
-  private func compare(
-    _ input: PublishInput, with there: Manifest
-  ) throws(FetchFailure) -> PublishResult {
+  /// - Returns: whether file and tiles of that version are all there.
+  /// - Throws: `version-reused` for other content.
+  private func check(
+    _ input: PublishInput, against there: Manifest, _ site: SiteDirectory
+  ) throws(FetchFailure) -> Bool {
     let other = FetchFailure(
       .versionReused, "version \(there.version) is published with other content",
       hint: "a version never changes: publish this file under a new one")
     guard input.status.size == there.layout.size, input.name == there.file else { throw other }
-    guard try TreeOfFile.root(of: input.file, layout: there.layout) == there.root else {
-      throw other
+    var isWhole = try site.has(SitePaths.file(there.version, there.file))
+    let root = try TreeOfFile.root(of: input.file, layout: there.layout) {
+      tile throws(FetchFailure) in
+      if isWhole { isWhole = try site.has(SitePaths.tile(there.version, tile)) }
     }
-    return PublishResult(manifest: there, wasThere: true)
+    guard root == there.root else { throw other }
+    return isWhole
+  }
+
+  /// Puts the data of a version back that were pruned or lost.
+  private func putBack(
+    _ there: Manifest, _ input: PublishInput, _ builder: ReleaseBuilder
+  ) throws(FetchFailure) {
+    do throws(FetchFailure) {
+      let root = try builder.build(
+        input.file, opened: input.status, layout: there.layout, entry: input.entry)
+      guard root == there.root else {
+        throw FetchFailure(.ioError, "the input file changed while it was read")
+      }
+      try builder.putBack()
+    } catch {
+      builder.discard()
+      throw error
+    }
   }
 
   private func layout(

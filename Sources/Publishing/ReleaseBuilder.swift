@@ -120,6 +120,34 @@ struct ReleaseBuilder {
     return root
   }
 
+  /// Moves what was built into the release that is there without its data: the file last, which says
+  /// that the tiles are there.
+  func putBack() throws(FetchFailure) {
+    try doing("cannot put the data of \(version) back") { () throws(SystemError) in
+      guard let (release, _) = try site.locate(SitePaths.releaseManifest(version)),
+        let (built, _) = try site.locate(Self.manifestPath(version))
+      else { throw SystemError(SystemError.notFound, "open", path: version) }
+      try release.removeTree("tile")
+      if try built.statusIfPresent("tile") != nil {
+        try built.rename("tile", to: release, "tile")
+        try built.sync()
+        try release.sync()
+      }
+      try built.rename(file, to: release, file)
+    }
+    try settle()
+  }
+
+  /// Makes durable what was put back, by this run or by one that was killed.
+  func settle() throws(FetchFailure) {
+    try doing("cannot make the data of \(version) durable") { () throws(SystemError) in
+      // A move is durable once both of its ends are.
+      try site.locate(Self.manifestPath(version))?.0.sync()
+      try site.locate(SitePaths.releaseManifest(version))?.0.sync()
+    }
+    discard()
+  }
+
   /// Removes what was built and will not be published: it may be what fills the disk. What cannot be
   /// removed now, the next attempt replaces.
   func discard() {
@@ -138,12 +166,17 @@ struct ReleaseBuilder {
 /// The tree over the blocks of a file on disk.
 package enum TreeOfFile {
   /// Its root; nothing is written.
-  package static func root(of file: any File, layout: BlockLayout) throws(FetchFailure) -> Digest {
+  ///
+  /// - Parameter visit: is told each tile of the tree.
+  package static func root(
+    of file: any File, layout: BlockLayout,
+    visit: (TileAddress) throws(FetchFailure) -> Void = { _ in }
+  ) throws(FetchFailure) -> Digest {
     var builder = TreeBuilder()
     try BlockHasher(layout: layout, source: file).run { leaf throws(FetchFailure) in
-      builder.append(leaf) { _, _ in }
+      try builder.append(leaf) { tile, _ throws(FetchFailure) in try visit(tile) }
     }
-    return builder.root()
+    return try builder.finish { tile, _ throws(FetchFailure) in try visit(tile) }
   }
 }
 

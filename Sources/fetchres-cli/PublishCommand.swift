@@ -1,4 +1,5 @@
 import Failure
+import Manifest
 import Publishing
 import SignedNote
 import Storage
@@ -125,7 +126,11 @@ enum PublishCommand {
     let result = try Publisher(passwords: try PublishModes.passwords(arguments)) { Talk.note($0) }
       .publish(request)
     let manifest = result.manifest
-    if result.wasThere, result.heldCheckpoint == nil {
+    if result.hasPutBack {
+      Talk.note(
+        "version \(manifest.version) is published with this content already, and its data were gone: "
+          + "they are put back; upload \(SitePaths.release(manifest.version)) again")
+    } else if result.wasThere, result.heldCheckpoint == nil {
       Talk.note(
         "version \(manifest.version) is published with this content already; nothing changed")
     } else if !result.wasThere {

@@ -63,6 +63,11 @@ import Testing
     try bench.publishing("v1").expectRefusal(5, "published with other content", "under a new one")
     try bench.pull().expect(0)
     #expect(try bench.origin().count(of: old.dataPath) == 0)
+    let back = try bench.fetchres.run(
+      bench.site.publishing(try bench.scratch.write("thing.bin", old.bytes), version: "v1"))
+    back.expect(0)
+    #expect(back.error.contains("its data were gone: they are put back; upload releases/v1 again"))
+    #expect(try bench.verifyLog().output.contains("v1: pruned") == false)
   }
 
   @Test("abandon says whether there was anything")

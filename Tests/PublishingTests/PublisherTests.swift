@@ -87,6 +87,44 @@ import Testing
     #expect(try workshop.files() == before)
   }
 
+  @Test(arguments: [false, true])
+  func `what was pruned comes back with the same content`(_ links: Bool) throws {
+    var start = try Workshop()
+    try start.publish("v1", "two")
+    start.seconds += 10
+    try start.publish("v2")
+    start.seconds += 10
+    let whole = try start.files(below: "/site/releases")
+    try start.prune("v1")
+    var search = PowerCutSearch(seeds: 1)
+    try search.run(from: start.fileSystem) { fileSystem in
+      let result = try start.on(fileSystem).publish("v1", "two") { $0.links = links }
+      #expect(result.wasThere && result.hasPutBack)
+    } examine: { fileSystem, end in
+      let workshop = start.on(fileSystem)
+      let isThere = workshop.bytes("/site/releases/v1/two") != nil
+      #expect(isThere || !end.isComplete, "\(end)")
+      // The file says that all of it is there.
+      if isThere { #expect(try workshop.verifyLog().pruned.isEmpty, "\(end)") }
+      let again = try workshop.publish("v1", "two") { $0.links = links }
+      #expect(again.hasPutBack != isThere, "\(end)")
+      #expect(try workshop.files(below: "/site/releases") == whole, "\(end)")
+      let after = workshop.on(fileSystem.crash(survivors: .nothingUnsynced))
+      #expect(try after.files(below: "/site/releases") == whole, "\(end)")
+    }
+    #expect(search.points > 15)
+  }
+
+  @Test func `a tile that is lost comes back with the same content`() throws {
+    let workshop = try Workshop()
+    try workshop.publish("v1", "two")
+    let before = try workshop.files()
+    try workshop.remove("/site/releases/v1/tile/0/001")
+    #expect(try workshop.publish("v1", "two").hasPutBack)
+    #expect(try workshop.files() == before)
+    #expect(try !workshop.publish("v1", "two").hasPutBack)
+  }
+
   @Test func `other content under a version that is there is refused`() throws {
     let workshop = try Workshop()
     try workshop.publish("v1")
