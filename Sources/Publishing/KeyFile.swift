@@ -126,19 +126,32 @@ package struct KeyFile: Sendable {
     try checkFree([path], fileSystem)
     let key = SigningKey.generate(origin)
     let text = password.map { SealedKey(key, password: $0).text } ?? key.secretText + "\n"
+    let name = Path.name(path)
+    let directory: any Directory
+    let file: any File
     do throws(SystemError) {
-      let directory = try fileSystem.openDirectory(Path.parent(path))
-      let file = try directory.openFile(Path.name(path), .createNew(permissions: 0o600))
-      try file.writeAll(Array(text.utf8))
-      try file.sync()
-      try directory.sync()
+      directory = try fileSystem.openDirectory(Path.parent(path))
+      file = try directory.openFile(name, .createNew(permissions: 0o600))
     } catch {
       if error.code == SystemError.exists { throw isThere(path) }
       throw error.failure("cannot write the key file \(path)")
     }
-    let nothing = Checkpoint(origin: origin, size: 0, root: .empty)
-    try KeyHead(keyFile: path).write(
-      SignedNote.sign(text: nothing.text, keys: [key]), fileSystem)
+    do throws(FetchFailure) {
+      try doing("cannot write the key file \(path)") { () throws(SystemError) in
+        try file.writeAll(Array(text.utf8))
+        try file.sync()
+        try directory.sync()
+      }
+      let nothing = Checkpoint(origin: origin, size: 0, root: .empty)
+      try KeyHead(keyFile: path).write(
+        SignedNote.sign(text: nothing.text, keys: [key]), fileSystem)
+    } catch {
+      // Nobody has seen this key, and what is left of it would be in the way of the next.
+      _ = try? directory.removeIfPresent(name)
+      _ = try? directory.removeIfPresent(name + KeyHead.suffix)
+      _ = try? directory.sync()
+      throw error
+    }
     return key.key
   }
 

@@ -2,6 +2,7 @@ import Failure
 import Glibc
 import SignedNote
 import Storage
+import System
 import TestSupport
 import Testing
 
@@ -37,6 +38,32 @@ import Testing
         } == .usage)
     }
     #expect(try workshop.files() == before)
+  }
+
+  @Test(arguments: [MemoryFileSystem.Operation.Kind.write, .syncFile, .rename, .syncDirectory])
+  func `a disk that fails leaves nothing of a new key`(
+    _ kind: MemoryFileSystem.Operation.Kind
+  ) throws {
+    for count in [0, 1] where kind != .rename || count == 0 {
+      let start = workshop.on(workshop.fileSystem.copy())
+      let before = try start.files()
+      let left = Monitor(count)
+      start.fileSystem.onOperation = { operation throws(SystemError) in
+        guard operation.kind == kind else { return }
+        let isDue = left.look { (left: inout Int) in
+          left -= 1
+          return left == -1
+        }
+        if isDue { throw SystemError(ENOSPC, kind.rawValue) }
+      }
+      #expect(
+        category { () throws(FetchFailure) in
+          _ = try KeyFile.generate(Workshop.origin, at: "/keys/new", start.fileSystem)
+        } == .noSpace)
+      start.fileSystem.onOperation = nil
+      #expect(try start.files() == before)
+      _ = try KeyFile.generate(Workshop.origin, at: "/keys/new", start.fileSystem)
+    }
   }
 
   @Test func `no two keys are alike`() throws {
