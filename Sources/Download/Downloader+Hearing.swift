@@ -12,7 +12,7 @@ extension Downloader {
       scheduler.received(blocks, span: span, now: now)
       parked.append((buffer, blocks, span))
     case .span(.ended(let span, let failure)):
-      transfers[span] = nil
+      (transfers[span], arrivals[span]) = (nil, nil)
       reservations[span] = nil
       scheduler.ended(span, failure, now: now)
       if let failure, failure.category != .interrupted { report(.sourceFailed(failure)) }

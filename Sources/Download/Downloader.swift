@@ -22,6 +22,8 @@ package final class Downloader {
   let pool: BufferPool
   let arrived = ArrivedBytes()
   var transfers: [Span.ID: TransferID] = [:]
+  /// What has come of each.
+  var arrivals: [Span.ID: ArrivedBytes] = [:]
   /// How many buffers were set aside for a span that is under way.
   var reservations: [Span.ID: Int] = [:]
   /// Spans that need more memory at once than was free.
@@ -153,6 +155,7 @@ package final class Downloader {
     while true {
       let now = Clocks.monotonic()
       scheduler.arrived(bytes: arrived.total, now: now)
+      for (span, arrived) in arrivals { scheduler.arrived(bytes: arrived.total, span: span) }
       lookForSources(now: now)
       scheduler.awaitsTiles = !tiles.isIdle
       for action in scheduler.next(now: now) { perform(action) }
@@ -221,6 +224,7 @@ package final class Downloader {
     let receiver = SpanReceiver(
       span, layout: layout, pool: pool, reserved: reserved, arrived: arrived
     ) { event in mailbox.change { $0.append(.span(event)) } }
+    arrivals[span.id] = receiver.arrivedHere
     let manifest = resource.manifest
     var request = Request(
       url(SitePaths.file(manifest.version, manifest.file), at: span.source),

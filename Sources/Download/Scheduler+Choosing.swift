@@ -31,7 +31,8 @@ extension Scheduler {
     for source in ready where sources[source].knowsRanges && activeCount(source) == 0 {
       guard let (id, rest) = slowest(for: source, now: now) else { continue }
       active[id]?.isHedged = true
-      let span = start(source, rest, now: now)
+      let count = min(Int64(rest.count), longestSpan(of: source))
+      let span = start(source, rest.lowerBound..<rest.lowerBound + count, now: now)
       active[span.id]?.isHedged = true
       return span
     }
@@ -131,8 +132,12 @@ extension Scheduler {
     let left = missing.count * layout.blockSize
     let share = min(bytes, left / Int64(2 * governor.allowed), Self.maximumSpanBytes)
     let least = min(left, isAlone ? 1 << 20 : 1 << 18)
-    let most = sources[source].speaks == .http2 ? min(spanBlocks, reservedBlocks) : spanBlocks
-    return min(most, max(1, max(share, least) / layout.blockSize))
+    return min(longestSpan(of: source), max(1, max(share, least) / layout.blockSize))
+  }
+
+  /// What there is memory for, in blocks.
+  private func longestSpan(of source: SourceID) -> Int64 {
+    sources[source].speaks == .http2 ? min(spanBlocks, reservedBlocks) : spanBlocks
   }
 
   /// The first missing blocks that never failed.
@@ -155,6 +160,8 @@ extension Scheduler {
   /// and after so many more it makes room for one that has shown what it can do.
   static let quietProbe = 0.5
   static let silentProbe = 3.0
+  /// What a first request has to bring so as not to be silent, of what the best source would have.
+  static let usefulShare = 0.1
   /// For so many seconds such a source is not asked again.
   static let asidePause = 15.0
 
@@ -163,7 +170,7 @@ extension Scheduler {
     active.values.count { !isProbe($0) || now - $0.start < Self.quietProbe }
   }
 
-  /// Whether it is a first request, where there are other sources, that has brought nothing yet.
+  /// Whether it is a first request, where there are other sources, that has brought nothing whole yet.
   private func isProbe(_ state: ActiveSpan) -> Bool {
     state.received == state.span.blocks.lowerBound && !sources[state.span.source].isProven
       && !state.isCancelled && sources.count { $0.isLeft } > 1
@@ -173,7 +180,10 @@ extension Scheduler {
     guard isSomebodyProven(now: now), !missing.isEmpty, active.count >= governor.allowed else {
       return
     }
+    let best = sources.filter(\.isProven).compactMap(\.rate).max() ?? 0
     for (id, state) in active where isProbe(state) && now - state.start >= Self.silentProbe {
+      // Large blocks take their time: one that comes as fast as others do is not silent.
+      guard Double(state.bytes) < Self.usefulShare * best * (now - state.start) else { continue }
       sources[state.span.source].setAside(until: now + Self.asidePause)
       cancel(id)
     }
@@ -201,16 +211,26 @@ extension Scheduler {
     for (id, state) in active
     where !state.isHedged && !state.isCancelled && state.span.source != source {
       let age = now - state.start
-      let rest = state.rest
-      guard age >= Self.hedgeInterval, !rest.isEmpty, !isVerified(rest) else { continue }
-      let bytes = Double(layout.bytes(of: rest).count)
-      let received = Double(layout.bytes(of: state.span.blocks.lowerBound..<state.received).count)
-      let seconds = received > 0 ? bytes * age / received : .infinity
-      let need = bytes / (sources[source].rate ?? Double(Self.probeBytes))
+      let rest = unverified(state.rest)
+      guard age >= Self.hedgeInterval, !rest.isEmpty else { continue }
+      let handedOver = layout.bytes(of: state.span.blocks.lowerBound..<state.received).count
+      let received = max(state.bytes, Int64(handedOver))
+      let left = Double(Int64(layout.bytes(of: state.span.blocks).count) - received)
+      let seconds = received > 0 ? left * age / Double(received) : .infinity
+      let need =
+        Double(layout.bytes(of: rest).count) / (sources[source].rate ?? Double(Self.probeBytes))
       guard seconds > 2 * need + Self.hedgeInterval / 2 else { continue }
       if let found, (found.seconds, found.id) >= (seconds, id) { continue }
       found = (id, rest, seconds)
     }
     return found.map { ($0.id, $0.rest) }
+  }
+
+  /// Without what others have brought already of its beginning.
+  private func unverified(_ rest: Range<Int64>) -> Range<Int64> {
+    guard let run = done.run(from: rest.lowerBound), run.lowerBound == rest.lowerBound else {
+      return rest
+    }
+    return min(run.upperBound, rest.upperBound)..<rest.upperBound
   }
 }

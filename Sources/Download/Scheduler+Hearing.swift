@@ -5,14 +5,18 @@ import MerkleTree
 extension Scheduler {
   /// What has arrived from the network in this run so far, in bytes, verified or not.
   package mutating func arrived(bytes: Int64, now: Double) {
-    if bytes > arrivedBytes { (arrivedBytes, lastArrival) = (bytes, now) }
+    if bytes > arrivedBytes { (arrivedBytes, lastArrival, lastAnswer) = (bytes, now, now) }
     meter.tick(bytes: bytes, now: now)
     governor.tick(bytes: bytes, now: now)
   }
 
+  /// What has arrived of a span so far, whole blocks or not.
+  package mutating func arrived(bytes: Int64, span: Span.ID) { active[span]?.bytes = bytes }
+
   /// Whole blocks of a span were handed over for verification.
   package mutating func received(_ blocks: Range<Int64>, span: Span.ID, now: Double) {
     guard var state = active[span] else { return }
+    lastAnswer = now
     started[span]?.unjudged += Int64(blocks.count)
     state.received = max(state.received, blocks.upperBound)
     active[span] = state
@@ -44,8 +48,8 @@ extension Scheduler {
       pending.append(.record(source, record))
     }
     // Whoever was asked for the same has lost the race.
-    for (id, state) in active where state.isHedged && id != span && isVerified(state.rest) {
-      cancel(id)
+    for (id, state) in active where id != span && !state.rest.isEmpty {
+      if done.contains(state.rest.upperBound - 1), isVerified(state.rest) { cancel(id) }
     }
   }
 
@@ -103,7 +107,9 @@ extension Scheduler {
     let source = state.span.source
     measure(state, now: now)
     giveBack(state.rest)
+    allowTakeover(of: state)
     guard !state.isCancelled else { return }
+    if failure?.exchange.isLocal != true { lastAnswer = now }
     guard let failure else { return sources[source].completedSpan() }
     if failure.category == .rangeIgnored, !state.span.isWhole {
       return sources[source].ignoredRange()
@@ -115,7 +121,16 @@ extension Scheduler {
     if failure.exitCode != 3 {
       blame(first, span, failure, now: now)
     } else if !state.hasVerified {
-      climb(source, failure, askedIn: state.epoch, now: now)
+      climb(source, failure, askedIn: state.epoch, since: state.start, now: now)
+    }
+  }
+
+  /// Whoever shared blocks with a span that ended before they were all there may be helped again.
+  private mutating func allowTakeover(of ended: ActiveSpan) {
+    guard ended.isHedged else { return }
+    for (id, state) in active where state.isHedged && state.rest.overlaps(ended.span.blocks) {
+      let isLonger = state.rest.upperBound > ended.span.blocks.upperBound
+      if !ended.rest.isEmpty || isLonger { active[id]?.isHedged = false }
     }
   }
 
@@ -160,14 +175,18 @@ extension Scheduler {
   }
 
   package mutating func requested(_ tile: TileAddress, from source: SourceID) {
-    tileRequests[tile] = StartedTile(source: source, epoch: sources[source].epoch)
+    tileRequests[tile] = StartedTile(
+      source: source, start: lookedAt, epoch: sources[source].epoch)
   }
 
   /// Which source was asked for a tile last.
   package func source(asked tile: TileAddress) -> SourceID? { tileRequests[tile]?.source }
 
   /// A tile came.
-  package mutating func received(_ tile: TileAddress, now: Double) { lastArrival = now }
+  package mutating func received(_ tile: TileAddress, now: Double) {
+    (lastArrival, lastAnswer) = (now, now)
+    tileAttempts[TileKey(tile)] = nil
+  }
 
   /// A tile could not be had or does not authenticate.
   package mutating func tileFailed(_ tile: TileAddress, _ failure: FetchFailure, now: Double) {
@@ -176,9 +195,10 @@ extension Scheduler {
     let source = request.source
     let spoke = sources[source].speaks
     sources[source].note(failure)
+    if !failure.exchange.isLocal { lastAnswer = now }
     if sources[source].isFree(failure, spokeBefore: spoke) { return }
     if failure.exitCode == 3 {
-      return climb(source, failure, askedIn: request.epoch, now: now)
+      return climb(source, failure, askedIn: request.epoch, since: request.start, now: now)
     }
     let key = TileKey(tile)
     let count = (tileAttempts[key]?[source] ?? 0) + 1
@@ -187,7 +207,7 @@ extension Scheduler {
     let isObtainable = sources.indices.contains {
       isUsable($0, now: now) && (tileAttempts[key]?[$0] ?? 0) < policy.attemptsPerBlock
     }
-    if !isObtainable { self.failure = failure }
+    if !isObtainable, !releaseHeld(now: now) { self.failure = failure }
   }
 
   // MARK: Blame
@@ -221,9 +241,10 @@ extension Scheduler {
   }
 
   private mutating func climb(
-    _ source: SourceID, _ failure: FetchFailure, askedIn: Int, now: Double
+    _ source: SourceID, _ failure: FetchFailure, askedIn: Int, since start: Double, now: Double
   ) {
-    let isOffline = failure.exchange.isLocal && sources.filter(\.isLeft).allSatisfy(\.isOutOfReach)
+    // Nobody has answered since: then it is this machine that reaches nothing.
+    let isOffline = failure.exchange.isLocal && lastAnswer < start
     let factor = jittered(1)
     let record = sources[source].climb(
       failure, askedIn: askedIn, isOffline: isOffline, now: now, jitter: { $0 * factor })

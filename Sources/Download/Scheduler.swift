@@ -43,6 +43,8 @@ package struct Scheduler: Sendable {
   /// When something came last: a block may take longer than the patience for one that does not come.
   var lastArrival: Double
   var arrivedBytes: Int64 = 0
+  /// When a source answered last, whichever and whatever.
+  var lastAnswer = -Double.infinity
   var meter: RateMeter
   var failure: FetchFailure?
   /// When ``next(now:)`` looked last, and whether anything happened since.
@@ -64,10 +66,12 @@ package struct Scheduler: Sendable {
     var epoch: Int
     /// The blocks below this one have been handed over for verification.
     var received: Int64
+    /// What has come of it, whole blocks or not.
+    var bytes: Int64 = 0
     var hasVerified = false
     var rejectedInARow = 0
     var isCancelled = false
-    /// Whether another source was asked for the rest of it, or it is such a rest itself.
+    /// Whether another source is asked for the rest of it, or it is such a rest itself.
     var isHedged = false
 
     var rest: Range<Int64> { received..<span.blocks.upperBound }
@@ -84,6 +88,7 @@ package struct Scheduler: Sendable {
 
   struct StartedTile {
     var source: SourceID
+    var start: Double
     var epoch: Int
   }
 

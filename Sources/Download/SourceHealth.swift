@@ -41,8 +41,9 @@ package struct SourceHealth: Sendable {
   /// The user took it out of the list.
   package var isRemoved = false
   private(set) package var lastFailure: FetchFailure?
-  /// The last failure of its content; nil if it failed only in ways that may pass.
+  /// The last failure of its content, and the last one that may pass.
   private(set) var lastRefusal: FetchFailure?
+  private(set) var lastPassing: FetchFailure?
   private(set) package var refusals: [FailureCategory: Int] = [:]
   private var contact = Contact.none
 
@@ -113,9 +114,6 @@ package struct SourceHealth: Sendable {
   /// Whether it has given something right in this run, and nothing is held against it since.
   var isProven: Bool { verifiedBytes > 0 && !isOnProbation }
 
-  /// Whether it failed in this run, and only in ways that may pass.
-  var failedInPassing: Bool { lastFailure != nil && lastRefusal == nil }
-
   /// Whether nothing says that this machine could reach it.
   package var isOutOfReach: Bool {
     switch contact {
@@ -169,7 +167,7 @@ package struct SourceHealth: Sendable {
     lastFailure = failure
     refusals[failure.category, default: 0] += 1
     distrustsConnections = true
-    if failure.exitCode != 3 { lastRefusal = failure }
+    if failure.exitCode == 3 { lastPassing = failure } else { lastRefusal = failure }
     contact = failure.exchange.isLocal ? .cutOff : .answered
     if failure.exchange.wasReused, failure.exchange.wasUnprocessed { reuseFaults += 1 }
     if failure.exchange.isHTTP2Fault { http2Faults += 1 }
@@ -230,6 +228,9 @@ package struct SourceHealth: Sendable {
 
   /// Wrong bytes under a right head, on a connection opened after the lie before.
   mutating func lie() { lies += 1 }
+
+  /// It may be asked again in this run; the next one holds it as before.
+  mutating func release() { heldUntil = -.infinity }
 
   /// - Returns: what to keep.
   mutating func hold(now: Double) -> SourceRecord {

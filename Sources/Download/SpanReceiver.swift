@@ -12,6 +12,8 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
   private let layout: BlockLayout
   private let pool: BufferPool
   private let arrived: ArrivedBytes
+  /// The same of this span alone.
+  let arrivedHere = ArrivedBytes()
   private let report: @Sendable (Event) -> Void
 
   /// Set aside for all of the span before it began; empty if buffers come as they are needed.
@@ -84,6 +86,7 @@ final class SpanReceiver: ResponseReceiver, @unchecked Sendable {
       UnsafeMutableRawBufferPointer(rebasing: current.bytes[filled..<filled + count])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
       arrived.add(count)
+      arrivedHere.add(count)
       filled += count
       left -= Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])

@@ -1,5 +1,6 @@
-import Download
+@testable import Download
 import Failure
+import MerkleTree
 import Testing
 
 /// One honest source is enough, whatever the others do.
@@ -164,6 +165,79 @@ import Testing
     let alone = try run([.good, .gone], seeds: [seed(0, held: 80_000), seed(1)])
     #expect(alone.scheduler.verdict == .done)
     #expect(alone.bytes(from: 0) == Self.blocks * World.blockSize)
+    // One that is only waited for does not finish it either.
+    let waiting = try run([.good, .refuses], seeds: [seed(0, held: 80_000), seed(1)])
+    #expect(waiting.scheduler.verdict == .done)
+    #expect(waiting.bytes(from: 0) == Self.blocks * World.blockSize)
+  }
+
+  @Test("a held source is asked for the one block and the one tile that the other cannot give")
+  func heldForOne() throws {
+    var desk = try SchedulerDesk(
+      blocks: 4, connections: 1, sources: [seed(0, held: 80_000), seed(1)])
+    var last: [Span] = []
+    for _ in 0..<200 where desk.scheduler.verdict == .running && !desk.scheduler.isVerified(0..<4) {
+      for span in desk.starts() {
+        last.append(span)
+        for block in span.blocks {
+          desk.scheduler.received(block..<block + 1, span: span.id, now: desk.now)
+          if block == 2, span.source == 1 {
+            desk.scheduler.rejected(
+              block, span: span.id, FetchFailure(.blockMismatch, "rotten", block: block),
+              now: desk.now)
+          } else {
+            desk.scheduler.verified(block..<block + 1, span: span.id, now: desk.now)
+          }
+        }
+        desk.scheduler.ended(span.id, nil, now: desk.now)
+      }
+      desk.now = max(desk.now + 0.001, desk.scheduler.wakeAt ?? 0)
+    }
+    #expect(desk.scheduler.verdict == .done)
+    #expect(last.last?.source == 0 && last.last?.blocks == 2..<3)
+    #expect(last.count { $0.source == 0 } == 1)
+
+    var other = try SchedulerDesk(
+      blocks: 4, connections: 1, sources: [seed(0, held: 80_000), seed(1)])
+    let tile = TileAddress(level: 0, index: 0, width: 4)
+    for _ in 0..<100 where other.scheduler.source(for: tile, now: other.now) != 0 {
+      if let source = other.scheduler.source(for: tile, now: other.now) {
+        other.scheduler.requested(tile, from: source)
+        other.scheduler.tileFailed(tile, FetchFailure(.tileInvalid, "rotten"), now: other.now)
+      }
+      other.now += 1
+    }
+    #expect(other.scheduler.source(for: tile, now: other.now) == 0)
+    #expect(other.scheduler.verdict == .running)
+  }
+
+  // MARK: What has healed
+
+  @Test("a refusal that has healed does not speak for the run")
+  func healed() throws {
+    var desk = try SchedulerDesk(
+      blocks: 400, connections: 2, giveUpAfter: 100, sources: [seed(0), seed(1)])
+    let refusal = FetchFailure(.httpStatus, "404", httpStatus: 404)
+    // Each fails at a block, and at a tile, that the other one gives then.
+    for span in desk.starts() { desk.scheduler.ended(span.id, refusal, now: desk.now) }
+    let tile = TileAddress(level: 0, index: 0, width: 256)
+    for source in [0, 1] {
+      desk.scheduler.requested(tile, from: source)
+      desk.scheduler.tileFailed(tile, refusal, now: desk.now)
+    }
+    #expect(desk.scheduler.attempts.count == 2 && desk.scheduler.tileAttempts.count == 1)
+    desk.scheduler.received(tile, now: desk.now)
+    for _ in 0..<20 where !desk.scheduler.attempts.isEmpty {
+      desk.now += 30
+      for span in desk.starts() { desk.complete(span) }
+    }
+    #expect(desk.scheduler.verified.count < 400 && desk.scheduler.attempts.isEmpty)
+    let gone = FetchFailure(.unreachable, "gone")
+    for _ in 0..<100 where desk.scheduler.verdict == .running {
+      for span in desk.starts() { desk.scheduler.ended(span.id, gone, now: desk.now) }
+      desk.now = max(desk.now + 0.001, desk.scheduler.wakeAt ?? 0)
+    }
+    #expect(desk.failed(gone))
   }
 
   // MARK: Single cases
@@ -266,6 +340,39 @@ import Testing
     #expect(desk.records.isEmpty)
     #expect(desk.scheduler.verdict == .running)
     desk.finish()
+  }
+
+  @Test("a source that is not asked any more does not say that this machine reaches something")
+  func offlineBesideIdle() throws {
+    var desk = try SchedulerDesk(
+      blocks: 100, connections: 4, giveUpAfter: 1_000, sources: [seed(0), seed(1)])
+    var failure = FetchFailure(.unreachable, "no route")
+    failure.exchange.isLocal = true
+    for span in desk.starts() {
+      if span.source == 0 {
+        desk.complete(span)
+      } else {
+        desk.scheduler.ended(span.id, FetchFailure(.rangeIgnored, "whole"), now: desk.now)
+      }
+    }
+    for _ in 0..<20 {
+      desk.now += 6
+      for span in desk.starts() {
+        #expect(span.source == 0)
+        desk.now += 1
+        desk.scheduler.ended(span.id, failure, now: desk.now)
+      }
+      _ = desk.look()
+    }
+    #expect(desk.records.isEmpty && desk.scheduler.verdict == .running)
+    // While another one answers, it is the source that is to blame.
+    let spans = desk.starts()
+    desk.now += 1
+    desk.scheduler.arrived(bytes: 1 << 40, now: desk.now)
+    desk.now += 1
+    for span in spans { desk.scheduler.ended(span.id, failure, now: desk.now) }
+    _ = desk.look()
+    #expect(desk.records == (spans.isEmpty ? [] : ["0 failed(1, atLeast: 0.0)"]))
   }
 
   @Test("a source that is taken out is left at once, and one that is added is used")

@@ -21,8 +21,11 @@ struct ManySourcesWorld {
   private var number = 0
   private var active: [Span.ID: Span] = [:]
   private var arrived: Int64 = 0
+  private var came: [Span.ID: Int64] = [:]
 
   private enum Event {
+    /// So much of it in all.
+    case arrived(Int64, Span.ID)
     case received(Int64, Span.ID)
     case verified(Int64, Span.ID)
     case rejected(Int64, Span.ID)
@@ -31,7 +34,7 @@ struct ManySourcesWorld {
 
   static let blockSize: Int64 = 1 << 20
   /// Seconds that one connection takes for a block.
-  static let blockTime = 0.1
+  var blockTime = 0.1
   static let latency = 0.05
 
   init(
@@ -84,8 +87,8 @@ struct ManySourcesWorld {
     case .cancel(let id):
       events.removeAll {
         switch $0.event {
-        case .received(_, id), .ended(id, _): true
-        case .verified, .rejected, .received, .ended: false
+        case .arrived(_, id), .received(_, id), .ended(id, _): true
+        case .arrived, .verified, .rejected, .received, .ended: false
         }
       }
       add(.ended(id, FetchFailure(.interrupted, "cancelled")), at: now + 0.01)
@@ -132,7 +135,15 @@ struct ManySourcesWorld {
   ) {
     var time = now + Self.latency
     for block in blocks {
-      time += Self.blockTime
+      // One that takes long is seen to come.
+      let sent = (block - span.blocks.lowerBound) * Self.blockSize
+      let pieces: Int64 = blockTime > 0.25 ? 4 : 1
+      for piece in 1...pieces {
+        add(
+          .arrived(sent + Self.blockSize / pieces * piece, span.id),
+          at: time + Double(piece) * blockTime / Double(pieces))
+      }
+      time += blockTime
       add(.received(block, span.id), at: time)
       add(
         isRight(block) ? .verified(block, span.id) : .rejected(block, span.id), at: time + 0.01)
@@ -142,11 +153,16 @@ struct ManySourcesWorld {
 
   private mutating func handle(_ event: Event) {
     switch event {
-    case .received(let block, let id):
+    case .arrived(let bytes, let id):
       guard let span = active[id] else { return }
-      arrived += Self.blockSize
-      traffic[span.source] += Self.blockSize
+      let fresh = bytes - (came[id] ?? 0)
+      came[id] = bytes
+      arrived += fresh
+      traffic[span.source] += fresh
       scheduler.arrived(bytes: arrived, now: now)
+      scheduler.arrived(bytes: bytes, span: id)
+    case .received(let block, let id):
+      guard active[id] != nil else { return }
       scheduler.received(block..<block + 1, span: id, now: now)
       received.insert(Pair(block, id))
     case .verified(let block, let id):

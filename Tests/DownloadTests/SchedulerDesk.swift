@@ -16,6 +16,7 @@ struct SchedulerDesk {
   init(
     blocks: Int64, blockSize: Int64 = 1 << 20, claimed: [Range<Int64>] = [],
     connections: Int = 4, giveUpAfter: Double = 600,
+    reservedBlocks: Int64 = .max,
     sources: [SourceSeed] = [SourceSeed(name: "https://a.example/")]
   ) throws {
     let layout = try #require(BlockLayout(size: blocks * blockSize, blockSize: blockSize))
@@ -23,6 +24,7 @@ struct SchedulerDesk {
     for run in claimed { set.insert(run) }
     scheduler = Scheduler(
       layout: layout, sources: sources, claimed: set, connections: connections,
+      reservedBlocks: reservedBlocks,
       policy: RetryPolicy(giveUpAfter: giveUpAfter), now: now, random: SeededGenerator(seed: 1))
   }
 
