@@ -38,10 +38,8 @@ final class CurlLoop {
       for (id, request, receiver) in mail.starts { start(id, request, receiver) }
       for id in mail.cancels { end(id, FetchFailure(.interrupted, "the transfer was cancelled")) }
       for (id, isCutOff) in mail.looks { explain(id, isCutOff: isCutOff) }
-      let wait = limit?.wait ?? 0
-      if mail.resumes || (limit != nil && wait == 0) {
-        for transfer in transfers.values where transfer.isPaused { transfer.resume() }
-      }
+      if mail.resumes { resumePaused() }
+      while let id = limit?.next() { transfers[id]?.resume() }
       if mail.stops {
         for id in Array(transfers.keys) { end(id, mail.stopReason) }
         break
@@ -65,10 +63,16 @@ final class CurlLoop {
   /// Milliseconds until there is something to do that no socket tells.
   private var pollTime: Int32 {
     guard !transfers.isEmpty else { return 60_000 }
-    guard let limit, transfers.values.contains(where: \.isPaused) else {
-      return Int32(Self.interval * 1_000)
+    guard let wait = limit?.wait else { return Int32(Self.interval * 1_000) }
+    return Int32(min(Self.interval * 1_000, (wait * 1_000).rounded(.up) + 1))
+  }
+
+  /// Who has waited longest for room is offered it first.
+  private func resumePaused() {
+    let paused = transfers.values.compactMap { transfer in
+      transfer.pausedSince.map { (since: $0, transfer) }
     }
-    return Int32(min(Self.interval * 1_000, (limit.wait * 1_000).rounded(.up) + 1))
+    for (_, transfer) in paused.sorted(by: { $0.since < $1.since }) { transfer.resume() }
   }
 
   private func start(_ id: TransferID, _ request: Request, _ receiver: any ResponseReceiver) {
@@ -155,6 +159,7 @@ final class CurlLoop {
   private func finish(_ transfer: CurlTransfer, _ failure: FetchFailure?) {
     transfers[transfer.id] = nil
     unexplained[transfer.id] = nil
+    limit?.remove(transfer.id)
     if let failure, failure.category != .interrupted {
       redirects.forget(transfer.request.url, of: transfer.origin)
     }

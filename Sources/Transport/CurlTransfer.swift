@@ -26,7 +26,8 @@ final class CurlTransfer {
   private var ignored = 0
   /// Why the transfer has to end, if not by libcurl's own reason.
   private var refusal: FetchFailure?
-  private(set) var isPaused = false
+  /// Since when the receiver has no room for the body; nil if it has.
+  private(set) var pausedSince: Double?
   /// Whether libcurl has nothing to do with it now.
   private(set) var isWaiting = false
   /// Asked before every piece of a body; shared by all transfers of the thread.
@@ -107,13 +108,14 @@ final class CurlTransfer {
   /// Takes a piece of the body; the number of bytes taken, or a value that libcurl knows.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard isHeadDelivered else { return ignore(bytes.count) }
-    if let limit, !limit.take(bytes.count) { return pause() }
+    if let limit, !limit.take(bytes.count, by: id) { return pause() }
     switch receiver.receive(body: bytes) {
     case .taken:
       watch.receive(bytes.count, now: Clocks.monotonic())
       return bytes.count
     case .pause:
       limit?.giveBack(bytes.count)
+      pausedSince = Clocks.monotonic()
       return pause()
     case .refuse(let failure):
       refusal = failure
@@ -122,7 +124,6 @@ final class CurlTransfer {
   }
 
   private func pause() -> Int {
-    isPaused = true
     watch.hold(now: Clocks.monotonic())
     return Int(CURL_WRITEFUNC_PAUSE)
   }
@@ -138,8 +139,9 @@ final class CurlTransfer {
 
   // MARK: Called by the curl thread
 
+  /// Offers the body again, at once.
   func resume() {
-    isPaused = false
+    pausedSince = nil
     watch.letGo(now: Clocks.monotonic())
     curl_easy_pause(easy.handle, CURLPAUSE_CONT)
   }

@@ -1,18 +1,25 @@
 import System
 
-/// The one rate limiter of a curl thread.
+/// The one rate of a curl thread, and who waits for it.
 final class SharedLimit {
-  private var limiter: RateLimiter
+  private var queue: RateQueue
 
   init(bytesPerSecond: Int64) {
-    limiter = RateLimiter(bytesPerSecond: bytesPerSecond, now: Clocks.monotonic())
+    queue = RateQueue(bytesPerSecond: bytesPerSecond, now: Clocks.monotonic())
   }
 
-  func take(_ count: Int) -> Bool { limiter.take(count, now: Clocks.monotonic()) }
+  func take(_ count: Int, by id: TransferID) -> Bool {
+    queue.take(count, by: id, now: Clocks.monotonic())
+  }
 
   /// What was counted and will be offered again.
-  func giveBack(_ count: Int) { limiter.giveBack(count) }
+  func giveBack(_ count: Int) { queue.giveBack(count) }
 
-  /// Seconds until a paused transfer may go on.
-  var wait: Double { limiter.wait(now: Clocks.monotonic()) }
+  /// The transfer that goes on now.
+  func next() -> TransferID? { queue.next(now: Clocks.monotonic()) }
+
+  func remove(_ id: TransferID) { queue.remove(id) }
+
+  /// Seconds until one of those that are held back may go on; nil if there is none.
+  var wait: Double? { queue.wait(now: Clocks.monotonic()) }
 }
