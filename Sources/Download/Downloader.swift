@@ -151,9 +151,15 @@ package final class Downloader {
     workers.stop()
   }
 
+  /// A turn that begins this many seconds later than it should says that the process was stopped or the
+  /// machine slept.
+  private static let longestDelay = 2.0
+
   private func loop(_ workers: VerifyWorkers) throws(FetchFailure) {
+    var planned = Clocks.monotonic()
     while true {
       let now = Clocks.monotonic()
+      if now - planned > Self.longestDelay { scheduler.passedOver(now - planned, now: now) }
       scheduler.arrived(bytes: arrived.total, now: now)
       for (span, arrived) in arrivals { scheduler.arrived(bytes: arrived.total, span: span) }
       lookForSources(now: now)
@@ -174,7 +180,8 @@ package final class Downloader {
         break
       }
       let wake = min(scheduler.wakeAt ?? now + 1, now + (transfers.isEmpty ? 1 : 0.25))
-      let messages = mailbox.wait(until: max(wake, now + 0.001)) { messages -> [Message]? in
+      planned = max(wake, now + 0.001)
+      let messages = mailbox.wait(until: planned) { messages -> [Message]? in
         defer { messages = [] }
         return messages.isEmpty ? nil : messages
       }

@@ -186,7 +186,9 @@ import Testing
       _ = answers.wait(until: Clocks.monotonic() + Fetchres.patience) { $0 ? true : nil }
     }
     let child = try bench.fetchres.start(
-      bench.pulling(["--json", "--first-byte-timeout", "3", "--stall", "1K/3s"]))
+      bench.pulling([
+        "--json", "--first-byte-timeout", "3", "--stall", "1K/3s", "--give-up-after", "3",
+      ]))
     #expect(
       asked.wait(until: Clocks.monotonic() + Fetchres.patience) { $0 ? true : nil } == true)
     child.send(SIGSTOP)
