@@ -99,8 +99,8 @@ let package = Package(
     tests(
       "FetchResKitTests",
       [
-        "FaultOrigin", "FetchResKit", "Publishing", "SignedNote", "Storage", "Crypto", "System",
-        "Failure",
+        "FaultOrigin", "FetchResKit", "Publishing", "Transport", "SignedNote", "Storage", "Crypto",
+        "System", "Failure",
       ]),
     tests(
       "DownloadTests",

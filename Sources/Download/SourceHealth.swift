@@ -48,7 +48,7 @@ package struct SourceHealth: Sendable {
   private var contact = Contact.none
 
   private(set) var knowsRanges = true
-  private(set) var speaks = Speech.http1ForData
+  private(set) package var speaks = Speech.http1ForData
   /// What comes next does not go over a connection that was used before.
   private(set) var distrustsConnections = false
   private var reuseFaults = 0
@@ -76,7 +76,7 @@ package struct SourceHealth: Sendable {
   }
 
   /// Which HTTP its data goes over.
-  enum Speech: Sendable, Equatable {
+  package enum Speech: Sendable, Equatable {
     case http1ForData
     case http1Only
     /// It does not speak HTTP/1.1.
@@ -180,7 +180,7 @@ package struct SourceHealth: Sendable {
 
   /// Whether that failure costs nothing: the request was not processed, or it has taught us which
   /// HTTP the source speaks.
-  mutating func isFree(_ failure: FetchFailure, spokeBefore: Speech) -> Bool {
+  package mutating func isFree(_ failure: FetchFailure, spokeBefore: Speech) -> Bool {
     if failure.exchange.needsHTTP2, spokeBefore != speaks { return true }
     guard failure.exchange.wasUnprocessed else { return false }
     unprocessed += 1

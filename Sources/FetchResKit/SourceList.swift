@@ -135,8 +135,11 @@ final class SourceList: Sendable {
   /// - Parameter epoch: that of the source when it was asked.
   func count(_ failure: FetchFailure, _ source: Int, epoch: Int) {
     let record = state.look { state -> SourceRecord? in
+      let spoke = state.entries[source].health.speaks
       state.entries[source].health.note(failure)
-      guard failure.exitCode == 3, !failure.exchange.wasUnprocessed else { return nil }
+      guard failure.exitCode == 3,
+        !state.entries[source].health.isFree(failure, spokeBefore: spoke)
+      else { return nil }
       let isOffline =
         failure.exchange.isLocal && state.entries.allSatisfy { $0.health.isOutOfReach }
       return state.entries[source].health.climb(
