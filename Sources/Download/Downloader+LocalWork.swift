@@ -51,11 +51,9 @@ extension Downloader {
       add(.claimed(buffer, blocks: blocks, leaves: leaves), to: workers)
       return true
     }
+    // A whole file that comes may have brought many of them.
+    while let move = moves.last, scheduler.isVerified(move.to..<move.to + 1) { moves.removeLast() }
     if let (file, from, to) = moves.last {
-      guard scheduler.isVerified(to..<to + 1) == false else {
-        moves.removeLast()
-        return try addLocalJob(workers)
-      }
       guard let leaves = leaves(of: to..<to + 1), let buffer = pool.take() else { return false }
       moves.removeLast()
       add(.move(buffer, file, from: from, to: to, leaves: leaves), to: workers)

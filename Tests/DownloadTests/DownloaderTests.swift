@@ -101,6 +101,28 @@ import Testing
     }
   }
 
+  @Test func `as many moves as there are to blocks that have arrived meanwhile take no stack`()
+    throws
+  {
+    let made = try MadeResource("1.0", release: 0, seed: 10, blockSize: 1_000, size: 9_000)
+    let directory = try ResourceDirectory.make("/data", fileSystem)
+    let lock = try directory.lock()
+    let resource = try directory.openUnfinished(made.manifest, note: made.note, lock)
+    let transport = MemoryTransport(made)
+    defer { transport.stop() }
+    let downloader = try Downloader(
+      resource, transport: transport,
+      sources: [DownloadSource(MemoryTransport.base, SourceSeed(name: "https://a.example/"))],
+      limits: DownloadLimits()
+    ) { _ in }
+    downloader.scheduler.verified(0..<9, span: nil, now: Clocks.monotonic())
+    downloader.moves = (0..<200_000).map { (downloader.ownBlocks, from: 0, to: $0 % 8 + 1) }
+    let workers = VerifyWorkers(maximum: 1, resource: resource) { _ in }
+    defer { workers.stop() }
+    let isAdded = try downloader.addLocalJob(workers)
+    #expect(!isAdded && downloader.moves.isEmpty)
+  }
+
   // covers: F25
   @Test func `a sync that fails when all blocks have arrived ends the run all the same`() throws {
     let made = try MadeResource("1.0", release: 0, seed: 9, blockSize: 1_000, size: 9_000)
