@@ -35,7 +35,7 @@ final class SourceList: Sendable {
 
   private let state: Monitor<State>
   private let records: RetryRecords
-  private let boot = BootIdentity.current()
+  private let boot: BootIdentity?
   /// The newest manifest at the first source, by the name that the user gave.
   private let manifestURL: WebURL
   /// Whether a wait from an earlier run is skipped, once.
@@ -44,8 +44,12 @@ final class SourceList: Sendable {
   /// - Parameters:
   ///   - site: the URL that the user gave; its base is the first source.
   ///   - asksAtOnce: each source gets one attempt whatever its wait is.
-  init(_ site: SiteURL, records: RetryRecords, asksAtOnce: Bool) {
-    self.records = records
+  ///   - boot: that of this machine; nil if it is not known.
+  init(
+    _ site: SiteURL, records: RetryRecords, asksAtOnce: Bool,
+    boot: BootIdentity? = BootIdentity.current()
+  ) {
+    (self.records, self.boot) = (records, boot)
     self.asksAtOnce = asksAtOnce
     manifestURL = site.base.appending(site.manifestName)
     state = Monitor(State())
@@ -199,9 +203,9 @@ final class SourceList: Sendable {
     var seed = SourceSeed(name: base.shown)
     if let ladder = records.ladder(name) {
       seed.failures = ladder.failures
-      seed.wait = asksAtOnce ? 0 : ladder.wait(now: now, boot: boot)
+      seed.wait = asksAtOnce ? 0 : ladder.sourceWait(now: now, boot: boot)
       if ladder.deadline.left(now: now, boot: boot) == nil {
-        try? records.save(LadderRecord(failures: ladder.failures, now: now, boot: boot), name)
+        try? records.save(ladder.begunAgain(now: now, boot: boot), name)
       }
     }
     if let hold = records.hold(name) {
@@ -209,7 +213,7 @@ final class SourceList: Sendable {
       if seed.held == 0 {
         try? records.removeHold(name)
       } else if hold.deadline.left(now: now, boot: boot) == nil {
-        try? records.save(HoldRecord(now: now, boot: boot), name)
+        try? records.save(hold.begunAgain(now: now, boot: boot), name)
       }
     }
     return seed

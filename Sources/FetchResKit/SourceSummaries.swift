@@ -32,7 +32,7 @@ package struct SourceSummaries: Sendable {
       let ladder = records.ladder(name)
       return Entry(
         source: source, failures: ladder?.failures ?? 0,
-        wait: ladder?.wait(now: now, boot: boot) ?? 0,
+        wait: ladder?.sourceWait(now: now, boot: boot) ?? 0,
         held: records.hold(name)?.wait(now: now, boot: boot) ?? 0)
     }
   }

@@ -36,6 +36,14 @@ package struct BootDeadline: Sendable, Equatable {
     guard let instant, let boot, let own = self.boot, own.isSame(as: boot) else { return nil }
     return max(0, instant - now)
   }
+
+  /// A wait that begins again, since the instant is not known to be on the clock of this boot. Where
+  /// neither boot has a name, the clock is believed as far as it says less: else a wait that was written
+  /// down would begin again at every look.
+  fileprivate func again(_ wait: Double, now: Double, boot: BootIdentity?) -> Double {
+    guard let instant, self.boot == nil, boot == nil else { return wait }
+    return min(wait, max(0, instant - now))
+  }
 }
 
 /// The state of a ladder that outlives the process.
@@ -85,6 +93,25 @@ package struct LadderRecord: Sendable, Equatable {
       deadline.left(now: now, boot: boot) ?? RetryLadder.wait(failures: failures),
       RetryLadder.ceiling)
   }
+
+  /// The longest wait for a source that begins again, in seconds: a machine that starts every day gets
+  /// through every rung.
+  package static let longestAgain = 300.0
+
+  /// Seconds until a source is asked again: like ``wait(now:boot:)`` in the boot of the record, and at
+  /// most ``longestAgain`` in another one.
+  package func sourceWait(now: Double, boot: BootIdentity?) -> Double {
+    if let left = deadline.left(now: now, boot: boot) { return min(left, RetryLadder.ceiling) }
+    let rung = RetryLadder.wait(failures: failures)
+    return deadline.again(min(rung, Self.longestAgain), now: now, boot: boot)
+  }
+
+  /// What to write in another boot, so that the wait begins again once.
+  package func begunAgain(now: Double, boot: BootIdentity?) -> LadderRecord {
+    var record = self
+    record.deadline = BootDeadline(instant: now + sourceWait(now: now, boot: boot), boot: boot)
+    return record
+  }
 }
 
 /// A source that is left alone for a day because it gave wrong bytes twice.
@@ -96,6 +123,8 @@ package struct HoldRecord: Sendable, Equatable {
   private static let version: UInt8 = 1
   /// Seconds.
   package static let duration = 86_400.0
+  /// The longest hold that begins again in another boot, in seconds.
+  package static let longestAgain = 3_600.0
 
   package init(now: Double, boot: BootIdentity?) {
     deadline = BootDeadline(instant: now + Self.duration, boot: boot)
@@ -109,9 +138,19 @@ package struct HoldRecord: Sendable, Equatable {
 
   package var bytes: [UInt8] { [Self.version] + RecordFields.bytes(deadline) }
 
-  /// Seconds that are left: 0 to a day; all of it if the deadline is not known.
+  /// Seconds that are left: 0 to a day; all of it if the deadline is not known, and at most
+  /// ``longestAgain`` if it is on the clock of another boot.
   package func wait(now: Double, boot: BootIdentity?) -> Double {
-    min(deadline.left(now: now, boot: boot) ?? Self.duration, Self.duration)
+    if let left = deadline.left(now: now, boot: boot) { return min(left, Self.duration) }
+    guard deadline.instant != nil else { return Self.duration }
+    return deadline.again(Self.longestAgain, now: now, boot: boot)
+  }
+
+  /// What to write in another boot, so that the hold begins again once.
+  package func begunAgain(now: Double, boot: BootIdentity?) -> HoldRecord {
+    var record = self
+    record.deadline = BootDeadline(instant: now + wait(now: now, boot: boot), boot: boot)
+    return record
   }
 }
 

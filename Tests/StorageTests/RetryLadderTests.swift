@@ -80,6 +80,36 @@ import Testing
     }
   }
 
+  @Test("for a source it is at most five minutes that begin again, and only once")
+  func sourceInOtherBoot() {
+    let boots = [(Self.boot, Self.nextBoot), (Self.boot, nil), (nil, Self.boot), (nil, nil)]
+    for (failures, (old, new)) in (UInt32(0)...20).flatMap({ count in boots.map { (count, $0) } }) {
+      let again = min(RetryLadder.wait(failures: failures), 300)
+      let record = LadderRecord(failures: failures, now: 1e6, boot: old)
+      #expect(record.sourceWait(now: 3, boot: new) == again)
+      // As often as it is looked at, and written again, in a boot without a name too.
+      var kept = record.begunAgain(now: 3, boot: new)
+      for part in [0, 0.25, 0.5, 1] {
+        let now = 3 + again * part
+        #expect(abs(kept.sourceWait(now: now, boot: new) - again * (1 - part)) < 1e-6)
+        if kept.deadline.left(now: now, boot: new) == nil {
+          kept = kept.begunAgain(now: now, boot: new)
+        }
+      }
+      #expect(kept.failures == failures)
+    }
+    let record = LadderRecord(failures: 12, now: 500, boot: Self.boot)
+    #expect(record.sourceWait(now: 600, boot: Self.boot) == 86_400 - 100)
+  }
+
+  @Test("where no boot has a name, a wait that has passed on the clock has passed")
+  func withoutNames() {
+    let record = LadderRecord(failures: 7, now: 500, boot: nil)
+    for (now, left) in [(501.0, 300.0), (1_200, 200), (1_400, 0), (1e9, 0)] {
+      #expect(record.sourceWait(now: now, boot: nil) == left)
+    }
+  }
+
   @Test("a longer wait that was asked for counts up to the ceiling, and nonsense does not")
   func asked() {
     func wait(_ asked: Double) -> Double {
@@ -109,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("a hold whose deadline is no number, or of another boot, is a whole day")
+  @Test("a hold whose deadline is no number is a whole day, and one of another boot an hour, once")
   func hold() throws {
     let boot = (1...16).map { UInt8($0) }
     for pattern in [Double.nan, .infinity, -.infinity].map(\.bitPattern) {
@@ -120,7 +150,12 @@ import Testing
     let record = HoldRecord(now: 10, boot: Self.boot)
     #expect(record.wait(now: 86_000, boot: Self.boot) == 410)
     #expect(record.wait(now: 90_000, boot: Self.boot) == 0)
-    #expect(record.wait(now: 90_000, boot: Self.nextBoot) == 86_400)
+    for other in [Self.nextBoot, nil] {
+      #expect(record.wait(now: 90_000, boot: other) == 3_600)
+      let again = record.begunAgain(now: 7, boot: other)
+      #expect(again.wait(now: 1_007, boot: other) == 2_600)
+      #expect(again.begunAgain(now: 1_007, boot: other).wait(now: 3_607, boot: other) == 0)
+    }
   }
 
   @Test("boots that have no name are the same if they began within ten seconds")
