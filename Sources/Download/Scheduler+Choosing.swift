@@ -183,7 +183,8 @@ extension Scheduler {
     let best = sources.filter(\.isProven).compactMap(\.rate).max() ?? 0
     for (id, state) in active where isProbe(state) && now - state.start >= Self.silentProbe {
       // Large blocks take their time: one that comes as fast as others do is not silent.
-      guard Double(state.bytes) < Self.usefulShare * best * (now - state.start) else { continue }
+      let useful = Self.usefulShare * best * (now - state.start)
+      guard state.bytes == 0 || Double(state.bytes) < useful else { continue }
       sources[state.span.source].setAside(until: now + Self.asidePause)
       cancel(id)
     }
