@@ -48,8 +48,8 @@ package struct WebURL: Sendable, Hashable {
     guard host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw refusal("names a host outside ASCII: write it in its xn-- form")
     }
-    // What is left of one would be decoded at the next reading, and name another host.
-    guard !host.contains("%") else {
+    // What is left of one, or was hidden by one, would name another host at the next reading.
+    guard !host.contains("%"), Self.readsAsItself(host) else {
       throw refusal("names a host with a percent sign: write the host as it is")
     }
     guard port > 0 else { throw refusal("names port 0, on which nothing can listen") }
@@ -61,6 +61,18 @@ package struct WebURL: Sendable, Hashable {
     let user = part(CURLUPART_USER)
     let password = part(CURLUPART_PASSWORD)
     userinfo = user.map { user in password.map { "\(user):\($0)" } ?? user }
+  }
+
+  /// A number, for one, is read as the address that it stands for.
+  private static func readsAsItself(_ host: String) -> Bool {
+    guard let handle = curl_url() else { fatalError("Transport: out of memory") }
+    defer { curl_url_cleanup(handle) }
+    var value: UnsafeMutablePointer<CChar>?
+    guard curl_url_set(handle, CURLUPART_URL, "http://\(host)/", 0) == CURLUE_OK,
+      curl_url_get(handle, CURLUPART_HOST, &value, 0) == CURLUE_OK, let value
+    else { return false }
+    defer { curl_free(value) }
+    return String(cString: value) == host
   }
 
   private init(_ url: WebURL, path: String? = nil, userinfo: String?) {
