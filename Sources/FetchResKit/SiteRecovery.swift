@@ -29,14 +29,7 @@ package struct SiteRecovery {
       checkpoint: try remote.fetch(SitePaths.checkpoint, 65_536))
     let log = remote.log(fallsBack: true)
     var tree = try AuthenticatedTree(count: checkpoint.size, root: checkpoint.root, capacity: 16)
-    for known in rebuild.known {
-      let proof = try tree.consistencyProof(from: known.size) { tile throws(FetchFailure) in
-        try log.tile(tile)
-      }
-      try ConsistencyProof.verify(
-        size1: known.size, root1: known.root.bytes, size2: checkpoint.size,
-        root2: checkpoint.root.bytes, proof: proof.map(\.bytes))
-    }
+    try rebuild.checkExtends(&tree) { tile throws(FetchFailure) in try log.tile(tile) }
     let bundles = (checkpoint.size - 1) / Int64(Tile.width) + 1
     for index in 0..<bundles {
       try rebuild.put(try log.entries(index, of: &tree), index: index)

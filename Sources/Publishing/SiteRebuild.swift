@@ -52,8 +52,23 @@ package final class SiteRebuild {
       .flatMap { KeyHead.checkpoint($0, by: [keyFile.key.key]) }
   }
 
-  /// Checkpoints that the one which is recovered has to extend.
-  package var known: [Checkpoint] { [signed, own].compactMap(\.self).filter { $0.size > 0 } }
+  /// Proves that the log which is recovered continues what the key signed and what the site holds.
+  ///
+  /// - Parameters:
+  ///   - tree: that of the accepted checkpoint.
+  ///   - tile: fetches a tile of it.
+  /// - Throws: `proof-malformed`, and whatever `tile` does.
+  package func checkExtends(
+    _ tree: inout AuthenticatedTree,
+    tile: (TileAddress) throws(FetchFailure) -> SuspectTile
+  ) throws(FetchFailure) {
+    for known in [signed, own].compactMap(\.self) where known.size > 0 {
+      let proof = try tree.consistencyProof(from: known.size, tile: tile)
+      try ConsistencyProof.verify(
+        size1: known.size, root1: known.root.bytes, size2: tree.shape.count, root2: tree.root.bytes,
+        proof: proof.map(\.bytes))
+    }
+  }
 
   /// What the keys refuse to complete is of no use to a site that is rebuilt from what they signed.
   private func forgetRefused(_ passwords: PasswordSource) throws(FetchFailure) {

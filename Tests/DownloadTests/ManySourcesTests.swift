@@ -326,55 +326,6 @@ import Testing
     #expect(desk.records == ["0 failed(1, atLeast: 0.0)"])
   }
 
-  @Test("while this machine reaches nothing, nothing climbs")
-  func offline() throws {
-    var desk = try SchedulerDesk(
-      blocks: 100, connections: 4, giveUpAfter: 1_000, sources: [seed(0), seed(1)])
-    var failure = FetchFailure(.unreachable, "no route")
-    failure.exchange.isLocal = true
-    for _ in 0..<20 {
-      for span in desk.starts() { desk.scheduler.ended(span.id, failure, now: desk.now) }
-      _ = desk.look()
-      desk.now += 6
-    }
-    #expect(desk.records.isEmpty)
-    #expect(desk.scheduler.verdict == .running)
-    desk.finish()
-  }
-
-  @Test("a source that is not asked any more does not say that this machine reaches something")
-  func offlineBesideIdle() throws {
-    var desk = try SchedulerDesk(
-      blocks: 100, connections: 4, giveUpAfter: 1_000, sources: [seed(0), seed(1)])
-    var failure = FetchFailure(.unreachable, "no route")
-    failure.exchange.isLocal = true
-    for span in desk.starts() {
-      if span.source == 0 {
-        desk.complete(span)
-      } else {
-        desk.scheduler.ended(span.id, FetchFailure(.rangeIgnored, "whole"), now: desk.now)
-      }
-    }
-    for _ in 0..<20 {
-      desk.now += 6
-      for span in desk.starts() {
-        #expect(span.source == 0)
-        desk.now += 1
-        desk.scheduler.ended(span.id, failure, now: desk.now)
-      }
-      _ = desk.look()
-    }
-    #expect(desk.records.isEmpty && desk.scheduler.verdict == .running)
-    // While another one answers, it is the source that is to blame.
-    let spans = desk.starts()
-    desk.now += 1
-    desk.scheduler.arrived(bytes: 1 << 40, now: desk.now)
-    desk.now += 1
-    for span in spans { desk.scheduler.ended(span.id, failure, now: desk.now) }
-    _ = desk.look()
-    #expect(desk.records == (spans.isEmpty ? [] : ["0 failed(1, atLeast: 0.0)"]))
-  }
-
   @Test("a source that is taken out is left at once, and one that is added is used")
   func changed() throws {
     var desk = try SchedulerDesk(blocks: 400, connections: 4, sources: [seed(0), seed(1)])

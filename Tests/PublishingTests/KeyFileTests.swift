@@ -47,15 +47,7 @@ import Testing
     for count in [0, 1] where kind != .rename || count == 0 {
       let start = workshop.on(workshop.fileSystem.copy())
       let before = try start.files()
-      let left = Monitor(count)
-      start.fileSystem.onOperation = { operation throws(SystemError) in
-        guard operation.kind == kind else { return }
-        let isDue = left.look { (left: inout Int) in
-          left -= 1
-          return left == -1
-        }
-        if isDue { throw SystemError(ENOSPC, kind.rawValue) }
-      }
+      let left = start.failOnce(kind, after: count)
       #expect(
         category { () throws(FetchFailure) in
           _ = try KeyFile.generate(Workshop.origin, at: "/keys/new", start.fileSystem)

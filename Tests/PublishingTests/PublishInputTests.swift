@@ -172,15 +172,7 @@ import Testing
     // Each operation of the kind in turn.
     for skipped in 0..<100 {
       let workshop = start.on(start.fileSystem.copy())
-      let left = Monitor(skipped)
-      workshop.fileSystem.onOperation = { operation throws(SystemError) in
-        guard operation.kind == kind else { return }
-        let isDue = left.look { (left: inout Int) in
-          left -= 1
-          return left == -1
-        }
-        if isDue { throw SystemError(ENOSPC, kind.rawValue) }
-      }
+      let left = workshop.failOnce(kind, after: skipped)
       let refusal = failure { () throws(FetchFailure) in try workshop.publish("v1") }
       workshop.fileSystem.onOperation = nil
       if left.look({ $0 >= 0 }) {

@@ -63,14 +63,7 @@ extension Workshop {
     let checkpoint = try rebuild.accept(checkpoint: try fetch(SitePaths.checkpoint))
     let log = RemoteLog { path, _ throws(FetchFailure) in try fetch(path) }
     var tree = try AuthenticatedTree(count: checkpoint.size, root: checkpoint.root)
-    for known in rebuild.known {
-      let proof = try tree.consistencyProof(from: known.size) { tile throws(FetchFailure) in
-        try log.tile(tile)
-      }
-      try ConsistencyProof.verify(
-        size1: known.size, root1: known.root.bytes, size2: checkpoint.size,
-        root2: checkpoint.root.bytes, proof: proof.map(\.bytes))
-    }
+    try rebuild.checkExtends(&tree) { tile throws(FetchFailure) in try log.tile(tile) }
     for index in 0...(checkpoint.size - 1) / Int64(Tile.width) {
       try rebuild.put(try log.entries(index, of: &tree), index: index)
     }

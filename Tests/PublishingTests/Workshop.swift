@@ -1,4 +1,5 @@
 import Failure
+import Glibc
 import Publishing
 import SignedNote
 import Storage
@@ -93,5 +94,23 @@ struct Workshop {
       }
     }
     return files
+  }
+}
+
+extension Workshop {
+  /// Lets one operation of the kind fail, behind so many others: the disk is full for a moment.
+  ///
+  /// - Returns: how many are left until then; negative once it has failed.
+  func failOnce(_ kind: MemoryFileSystem.Operation.Kind, after count: Int) -> Monitor<Int> {
+    let left = Monitor(count)
+    fileSystem.onOperation = { operation throws(SystemError) in
+      guard operation.kind == kind else { return }
+      let isDue = left.look { (left: inout Int) in
+        left -= 1
+        return left == -1
+      }
+      if isDue { throw SystemError(ENOSPC, kind.rawValue) }
+    }
+    return left
   }
 }

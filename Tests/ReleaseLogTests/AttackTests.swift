@@ -230,12 +230,18 @@ import Testing
     #expect(try visitor.pull(server).release.manifest.version == "v5")
   }
 
-  @Test("split view while nobody has tiles to compare with")
-  func uncomparedSplitView() throws {
+  /// 300 releases, and 200 of which the last 190 are others.
+  private static func forkedLogs() -> (world: World, other: World) {
     let world = LargeLogTests.world(300)
     var other = World(world, dropping: 290)
     other.log(others: 189)
     other.publish("v1-for-you")
+    return (world, other)
+  }
+
+  @Test("split view while nobody has tiles to compare with")
+  func uncomparedSplitView() throws {
+    let (world, other) = Self.forkedLogs()
     // Seen once or several times, shown still or not any more, and with or without a newer release.
     for (runs, isShown, isNewer) in [
       (1, true, false), (3, true, false), (1, false, false), (1, true, true), (1, false, true),
@@ -263,10 +269,7 @@ import Testing
 
   @Test("split view whose tiles are kept back")
   func splitViewKeptBack() throws {
-    let world = LargeLogTests.world(300)
-    var other = World(world, dropping: 290)
-    other.log(others: 189)
-    other.publish("v1-for-you")
+    let (world, other) = Self.forkedLogs()
     for isShown in [true, false] {
       let (visitor, server) = (Visitor(world), Server(world))
       let mirror = Server("http://two.example/", other)
